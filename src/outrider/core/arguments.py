@@ -1,0 +1,74 @@
+"""From what a model sent to the parameters of a tool, or an error that says what to send instead."""
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from outrider.core.errors import InvalidInput
+
+SHOWN = 60  # characters of a wrong value that an error repeats
+
+
+def as_object(arguments: object) -> dict[str, Any]:
+    """The arguments as a JSON object.
+
+    Hosts send an object or its JSON text; an empty text or nothing means no arguments
+    (docs/reference/protocol.md). Raises InvalidInput for JSON that does not parse or is no object.
+    """
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    if not isinstance(arguments, str) or not arguments.strip():
+        return {}
+    try:
+        parsed = json.loads(arguments)
+    except ValueError as error:
+        raise InvalidInput(f"the arguments are not valid JSON: {error}", hint="send a JSON object") from None
+    if not isinstance(parsed, dict):
+        raise InvalidInput(f"the arguments are a JSON {type(parsed).__name__}", hint="send a JSON object")
+    return parsed
+
+
+def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
+    """The arguments as an instance of `model`; InvalidInput lists every wrong field with its remedy."""
+    given = as_object(arguments)
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        problems = [_problem(dict(each), model) for each in error.errors(include_url=False)]
+    raise InvalidInput(
+        f"{name}: " + "; ".join(problem for problem, _ in problems),
+        hint="; ".join(dict.fromkeys(remedy for _, remedy in problems if remedy)),
+        details={"fields": [problem.split(":")[0] for problem, _ in problems]},
+    )
+
+
+def _problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str]:
+    """What is wrong with one field, and what to send instead."""
+    field = ".".join(str(part) for part in error["loc"]) or "arguments"
+    if error["type"] == "missing":
+        return f"{field}: is required", f"add {field!r}{_described(model, field)}"
+    if error["type"] == "extra_forbidden":
+        return f"{field}: no such parameter", _nearest(model, field)
+    reason = error["msg"].removeprefix("Value error, ")
+    return f"{field}: {reason} (got {_shown(error['input'])})", ""
+
+
+def _nearest(model: type[BaseModel], field: str) -> str:
+    known = list(model.model_fields)
+    close = get_close_matches(field, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"the parameters are {', '.join(known)}" if known else "this tool takes no parameters"
+
+
+def _described(model: type[BaseModel], field: str) -> str:
+    known = model.model_fields.get(field)
+    return f" ({known.description})" if known and known.description else ""
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"

@@ -1,0 +1,180 @@
+"""The one database: SQLite in a file on a laptop, the same schema elsewhere; opened at first use.
+
+SQLite runs in WAL mode with `synchronous=NORMAL` (a crash loses no committed row of ours, at worst
+the last milliseconds on power loss: sqlite.org/pragma.html#pragma_synchronous) and every writer
+begins with BEGIN IMMEDIATE, so that several processes can share the file without deadlocks.
+"""
+
+import logging
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.core.errors import Unavailable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Table
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+log = logging.getLogger(__name__)
+MEMORY = "sqlite+aiosqlite:///:memory:"
+MIGRATIONS = Path(__file__).parent / "migrations"
+BUSY_SECONDS = 15.0  # how long one process waits for another's write
+
+
+class Database:
+    """Connections to the database at `url`; creates and migrates it at first use.
+
+    Args:
+        url: An SQLAlchemy address, for instance `sqlite+aiosqlite:////home/me/.outrider/outrider.db`.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine: AsyncEngine | None = None
+        self._opening = anyio.Lock()
+
+    @classmethod
+    def file(cls, path: Path) -> "Database":
+        """The SQLite database in that file."""
+        return cls(f"sqlite+aiosqlite:///{path}")
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.url.split(":", 1)[0].split("+", 1)[0]
+
+    @asynccontextmanager
+    async def read(self) -> AsyncGenerator["AsyncConnection"]:
+        """A connection for queries. Raises Unavailable when the database cannot be used."""
+        async with self._connected(write=False) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncGenerator["AsyncConnection"]:
+        """A connection in a transaction that commits at the end, or rolls back on an exception."""
+        async with self._connected(write=True) as connection:
+            yield connection
+
+    async def upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> None:
+        """Inserts the row, or replaces the other columns of the one with the same `key`."""
+        async with self.write() as connection:
+            await connection.execute(self.upserting(table, row, key=key))
+
+    def upserting(self, table: "Table", row: dict[str, Any], *, key: str) -> Any:
+        """The statement of `upsert`, for use inside a longer transaction."""
+        from sqlalchemy.dialects import postgresql, sqlite
+
+        insert = (sqlite if self.dialect == "sqlite" else postgresql).insert(table).values(row)
+        changed = {name: insert.excluded[name] for name in row if name != key}
+        return insert.on_conflict_do_update(index_elements=[key], set_=changed)
+
+    async def close(self) -> None:
+        """Closes every connection; a later use opens the database again."""
+        if self._engine is not None:
+            await self._engine.dispose()
+        self._engine = None
+
+    @asynccontextmanager
+    async def _connected(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        engine = await self._opened()
+        try:
+            async with engine.connect() as connection:
+                await connection.execution_options(outrider_write=write)
+                async with connection.begin():
+                    yield connection
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            raise _unusable(self, error) from error
+
+    async def _opened(self) -> "AsyncEngine":
+        async with self._opening:
+            if self._engine is None:
+                self._engine = await self._open()
+            return self._engine
+
+    async def _open(self) -> "AsyncEngine":
+        from sqlalchemy.exc import SQLAlchemyError
+
+        engine = _engine(self.url)
+        try:
+            async with engine.connect() as connection:
+                await connection.execution_options(outrider_write=True)
+                async with connection.begin():
+                    await connection.run_sync(migrate)
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+            await engine.dispose()
+            raise _unusable(self, error) from error
+        return engine
+
+
+def migrate(connection: "Connection") -> None:
+    """Brings the schema to the newest revision, inside the caller's transaction.
+
+    Alembic is imported only when there is something to do: it costs a third of a second.
+    """
+    if _revision(connection) == head_revision():
+        return
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def head_revision() -> str:
+    """The newest migration, by the number that its file name begins with."""
+    return max(path.name.split("_", 1)[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _revision(connection: "Connection") -> str | None:
+    from sqlalchemy import inspect, text
+
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _engine(url: str) -> "AsyncEngine":
+    from sqlalchemy import event
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    if not url.startswith("sqlite"):
+        return create_async_engine(url, pool_pre_ping=True)
+    Path(url.split("///", 1)[1]).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # The driver's own implicit BEGIN would start read transactions that cannot become write ones.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: "Connection") -> None:
+    writes = connection.get_execution_options().get("outrider_write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _unusable(database: Database, error: Exception) -> Unavailable:
+    """The failure as an operator would want to hear it; never the statement or its values."""
+    place = database.url.split("///")[-1] if database.dialect == "sqlite" else database.dialect
+    reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+    return Unavailable(
+        f"the database {place} cannot be used: {reason}",
+        code="database",
+        hint="check free space and permissions there, or set `data_dir`; `outrider doctor` tests it",
+    )

@@ -1,0 +1,86 @@
+"""Every way a tool can fail, named by the model's next move.
+
+    OutriderError
+    ├── InvalidInput     the arguments are wrong: call again with better ones
+    ├── NotFound         the thing named does not exist (any more): choose another
+    ├── Refused          policy or a person said no: do something else
+    ├── NotConfigured    an operator must act first (a key, a browser)
+    └── Unavailable      the outside world failed: calling again may work
+
+Anything else that a tool raises is a bug: the model hears an incident id, the log gets the trace.
+`AnswerNeeded` is no failure: the call pauses until a person has answered.
+"""
+
+from typing import Any, ClassVar
+
+
+class OutriderError(Exception):
+    """Base of all errors that a model may read.
+
+    Args:
+        message: What is wrong, in one sentence that names the field or the thing.
+        hint: The shortest remedy, as an instruction. May be empty.
+        code: A stable machine name, finer than the kind (for instance `captcha`); default: the kind.
+        details: JSON-able facts for programs.
+        retry_after: Seconds after which the same call may work; None if unknown.
+    """
+
+    kind: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        code: str = "",
+        details: dict[str, Any] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code or self.kind
+        self.details = details or {}
+        self.retry_after = retry_after
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as the JSON object that programs get: code, message, hint, retryable, details."""
+        given = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
+        facts = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
+        return facts | {name: value for name, value in given.items() if value}
+
+
+class InvalidInput(OutriderError):
+    kind = "invalid_input"
+
+
+class NotFound(OutriderError):
+    kind = "not_found"
+
+
+class Refused(OutriderError):
+    kind = "refused"
+
+
+class NotConfigured(OutriderError):
+    kind = "not_configured"
+
+
+class Unavailable(OutriderError):
+    kind = "unavailable"
+    retryable = True
+
+
+class AnswerNeeded(Exception):
+    """A call that a person must answer before it can go on.
+
+    Args:
+        question: The question, with the arguments spelled out and what they will do.
+        state: What the same call needs to go on, as text; sealed before it leaves the process.
+    """
+
+    def __init__(self, question: str, *, state: str) -> None:
+        super().__init__(question)
+        self.question = question
+        self.state = state

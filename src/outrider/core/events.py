@@ -1,0 +1,147 @@
+"""What happened: one append-only record a tool call, written by `Toolbox.call` and by nobody else."""
+
+import json
+import logging
+import time
+import uuid
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import anyio
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import OutriderError
+from outrider.core.tool import Tool
+
+log = logging.getLogger(__name__)
+ARGUMENT_LIMIT = 2_000  # characters of the arguments' JSON that a record keeps
+MESSAGE_LIMIT = 1_000
+WAITING_LIMIT = 10_000  # records that wait for a database which does not take them; then the oldest go
+PAUSE = 0.2  # seconds in which records gather before they are written together
+
+
+@dataclass(frozen=True)
+class Event:
+    """One tool call.
+
+    `outcome` is `ok`, `error` (the result itself says it failed), `asks`, `cancelled`, `bug` or an
+    error's code; `seconds` is wall time; `size` counts the characters that the model got to read.
+    """
+
+    id: str
+    at: float
+    session: str
+    assistant: str | None
+    thread: str | None
+    identity: str | None
+    toolset: str
+    tool: str
+    arguments: dict[str, Any]
+    outcome: str
+    message: str
+    seconds: float
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        tool: Tool,
+        call: Call,
+        arguments: dict[str, Any],
+        outcome: str,
+        message: str,
+        *,
+        seconds: float,
+        size: int,
+    ) -> "Event":
+        """The record of a call that has just ended."""
+        return cls(
+            id=str(uuid.uuid4()),
+            at=time.time(),
+            session=call.session,
+            assistant=call.assistant,
+            thread=call.thread,
+            identity=call.identity,
+            toolset=tool.toolset,
+            tool=tool.name,
+            arguments=_cut(arguments),
+            outcome=outcome,
+            message=message[:MESSAGE_LIMIT],
+            seconds=seconds,
+            size=size,
+        )
+
+
+class Events:
+    """Takes records at once and writes them to the database a moment later, many together.
+
+    A database that cannot be written (full disk, read-only home) never makes a tool fail: the
+    records wait in memory and the log says so once.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[Event] = deque(maxlen=WAITING_LIMIT)
+        self._arrived = anyio.Event()
+        self._writing = anyio.Lock()
+        self._warned = False
+
+    def record(self, event: Event) -> None:
+        """Takes a record without waiting for the database."""
+        self._waiting.append(event)
+        self._arrived.set()
+
+    async def write_forever(self) -> None:
+        """Writes what arrives until cancelled; run it as a task beside the tools."""
+        while True:
+            await self._arrived.wait()
+            await anyio.sleep(PAUSE)
+            self._arrived = anyio.Event()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Writes everything that waits."""
+        async with self._writing:
+            batch = list(self._waiting)
+            if not batch:
+                return
+            try:
+                await self._insert(batch)
+            except OutriderError as error:
+                self._complain(error)
+                return
+            written = {event.id for event in batch}
+            self._waiting = deque((each for each in self._waiting if each.id not in written), maxlen=WAITING_LIMIT)
+
+    async def recent(self, limit: int = 50, *, session: str | None = None) -> list[Event]:
+        """The newest records first, at most `limit`, of one session or of all."""
+        from sqlalchemy import select
+
+        from outrider.core.tables import events
+
+        await self.flush()
+        query = select(events).order_by(events.c.at.desc()).limit(limit)
+        if session is not None:
+            query = query.where(events.c.session == session)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query)
+            return [Event(**row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name
+
+    async def _insert(self, batch: list[Event]) -> None:
+        from outrider.core.tables import events
+
+        async with self._database.write() as connection:
+            await connection.execute(events.insert(), [asdict(event) for event in batch])
+
+    def _complain(self, error: OutriderError) -> None:
+        if not self._warned:
+            log.warning("call records wait in memory: %s", error)
+        self._warned = True
+
+
+def _cut(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments if they are short, else the beginning of their JSON."""
+    text = json.dumps(arguments, ensure_ascii=False, default=str)
+    return json.loads(text) if len(text) <= ARGUMENT_LIMIT else {"cut": text[:ARGUMENT_LIMIT]}

@@ -1,0 +1,50 @@
+"""The core's tables, and the metadata that every domain's tables join.
+
+Portable between SQLite and Postgres: text ids made by the application, times as seconds since the
+epoch (UTC), JSON that Postgres keeps as JSONB. Import this only where a query is made: SQLAlchemy
+costs half a second of start-up.
+"""
+
+from sqlalchemy import JSON, Column, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "pk": "pk_%(table_name)s"})
+json_type = JSON().with_variant(JSONB(), "postgresql")
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("at", Float, nullable=False, index=True),
+    Column("session", String(200), nullable=False, index=True),
+    Column("assistant", String(200)),
+    Column("thread", String(200)),
+    Column("identity", String(200)),
+    Column("toolset", String(64), nullable=False),
+    Column("tool", String(64), nullable=False, index=True),
+    Column("arguments", json_type, nullable=False),
+    Column("outcome", String(64), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("size", Integer, nullable=False),
+)
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("created_at", Float, nullable=False, index=True),
+    Column("session", String(200), nullable=False, index=True),
+    Column("name", String(255), nullable=False),
+    Column("mime_type", String(127), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("sha256", String(64), nullable=False),
+)
+
+citation_counters = Table(
+    "citation_counters",
+    metadata,
+    Column("key", String(500), primary_key=True),
+    Column("used", Integer, nullable=False),
+    Column("updated_at", Float, nullable=False),
+)

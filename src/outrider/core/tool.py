@@ -1,0 +1,150 @@
+"""What a tool is: an async function that a model can call.
+
+The slash divides a tool's parameters. Before it stands what the house gives (services, found by
+their type, and the `Call`); after it stands what the model gives, and that becomes the schema.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+
+from outrider.core import schema
+from outrider.core.arguments import validate
+from outrider.core.context import Call
+from outrider.core.result import Result, Text
+
+Effect = Literal["read", "write", "act"]
+Stake = Literal["never_ask", "low", "high"]
+Services = Mapping[type, Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+NAME_LIMIT = 64  # what MCP clients commonly accept, prefix included
+STAKES: dict[Effect, Stake] = {"read": "never_ask", "write": "low", "act": "high"}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as its callers see it.
+
+    Attributes:
+        name: Unique over all toolsets, `[A-Za-z0-9_]`, without a double underscore.
+        effect: `read` changes nothing, `write` keeps something, `act` does something in the world.
+        stake: Whether a person is asked first; follows from the effect unless given.
+        timeout: Seconds after which a call is given up.
+        open_world: It reaches beyond this machine.
+        always_load: Hosts that defer tools are asked to show this one from the start.
+        untrusted: Its results hold text that other people wrote.
+    """
+
+    name: str
+    title: str
+    description: str
+    effect: Effect
+    fn: Callable[..., Awaitable[Any]]
+    stake: Stake = "never_ask"
+    timeout: float = 180.0
+    open_world: bool = False
+    always_load: bool = False
+    untrusted: bool = False
+    toolset: str = ""
+
+    @cached_property
+    def _signature(self) -> tuple[list[inspect.Parameter], dict[str, Any]]:
+        return list(inspect.signature(self.fn).parameters.values()), get_type_hints(self.fn, include_extras=True)
+
+    @cached_property
+    def needs(self) -> tuple[type, ...]:
+        """The services that stand before the slash, by type."""
+        parameters, hints = self._signature
+        return tuple(hints[each.name] for each in parameters if each.kind is each.POSITIONAL_ONLY)
+
+    @cached_property
+    def parameters(self) -> type[BaseModel]:
+        """What the model gives, as a pydantic model that forbids unknown names."""
+        parameters, hints = self._signature
+        asked = [each for each in parameters if each.kind is not each.POSITIONAL_ONLY]
+        fields: dict[str, Any] = {
+            each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in asked
+        }
+        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return schema.input_schema(TypeAdapter(self.parameters))
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The schema of the structured result; None for tools that are to be read."""
+        returned = self._signature[1].get("return")
+        is_data = inspect.isclass(returned) and issubclass(returned, BaseModel)
+        return schema.output_schema(TypeAdapter(returned)) if is_data else None
+
+    async def __call__(self, services: Services, call: Call, arguments: object) -> Result:
+        """Validates, runs and shapes. Raises the errors of `outrider.core.errors`."""
+        given = validate(self.parameters, self.name, arguments)
+        before = [call if need is Call else services[need] for need in self.needs]
+        after = {name: getattr(given, name) for name in type(given).model_fields}
+        return as_result(await self.fn(*before, **after))
+
+
+def as_result(value: Any) -> Result:
+    """A tool's return value as a result: text is to be read, a pydantic model is data."""
+    if isinstance(value, Result):
+        return value
+    if isinstance(value, BaseModel):
+        return Result((Text(str(value)),), data=value.model_dump(mode="json", exclude_none=True))
+    return Result((Text(str(value)),))
+
+
+@dataclass
+class Toolset:
+    """Tools that are served together as one MCP server.
+
+    Attributes:
+        name: How it is chosen and addressed (`--toolsets web`, `/mcp/web`).
+        instructions: What a model should know before it uses any of the tools.
+        default: Served when nobody chooses.
+        aliases: Further names it answers to, for hosts that know it by another.
+        display_name: What people see where it differs from the name.
+    """
+
+    name: str
+    instructions: str
+    default: bool = False
+    aliases: tuple[str, ...] = ()
+    display_name: str = ""
+    tools: dict[str, Tool] = field(default_factory=dict)
+
+    def tool(
+        self,
+        *,
+        effect: Effect = "read",
+        title: str = "",
+        **traits: Any,
+    ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
+        """Makes an async function a tool of this set; `traits` are further fields of `Tool`.
+
+        The function's name and docstring are the tool's. Raises ValueError for a name that hosts
+        could not take.
+        """
+
+        def add(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+            name = getattr(fn, "__name__", "")
+            check_name(name)
+            text = inspect.getdoc(fn) or ""
+            made = Tool(name, title or name, text, effect, fn, stake=STAKES[effect], toolset=self.name)
+            self.tools[name] = replace(made, **traits)
+            return fn
+
+        return add
+
+
+def check_name(name: str) -> None:
+    """Raises ValueError unless every host can take the name, and take it apart again."""
+    plain = name.replace("_", "")
+    if not (plain.isascii() and plain.isalnum()) or "__" in name or len(name) > NAME_LIMIT:
+        raise ValueError(f"bad tool name {name!r}: letters, digits and single underscores, at most {NAME_LIMIT}")

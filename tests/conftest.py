@@ -1,0 +1,25 @@
+"""Every test runs in a home of its own, without the keys and settings of whoever runs it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home directory, which is also the working directory."""
+    for name in set(os.environ) - set(KEPT) - {name for name in os.environ if name.startswith("PYTEST")}:
+        monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(folder)
+    return folder
