@@ -1,0 +1,143 @@
+"""Decides where requests may go, and dials: the vetted address and no other."""
+
+from collections.abc import Sequence
+
+import anyio
+from anyio.abc import SocketStream
+
+from outrider.core.egress.addresses import Address, parse
+from outrider.core.egress.policy import EgressSettings, Policy
+from outrider.core.egress.resolve import Resolve, SystemResolver
+from outrider.core.egress.target import Params, Target, read_target
+from outrider.core.errors import Refused, Unavailable
+
+STAGGER = 0.25  # seconds before the next address is tried beside the last, RFC 8305 section 5
+ADDRESS_LIMIT = 8  # addresses of one name that are tried
+
+
+class Guard:
+    """One policy, and the only way to a socket.
+
+    A name is resolved once for each connection; every answer is vetted, those that the policy
+    refuses are left out, and the rest is what gets dialled. When nothing rests the name is refused.
+
+    Args:
+        policy: What may be reached.
+        resolve: From a host name to addresses as text; the default asks the operating system.
+    """
+
+    def __init__(self, policy: EgressSettings | None = None, resolve: Resolve | None = None) -> None:
+        self.policy = Policy(policy or EgressSettings())
+        self._resolve = resolve or SystemResolver()
+
+    def check(self, url: str, *, base: str | None = None, params: Params = None, trusted: bool = False) -> Target:
+        """The target behind an address, refused already if no resolver could make it good.
+
+        Args:
+            url: As somebody wrote it.
+            base: The address that a relative one starts from.
+            params: Added to the query.
+            trusted: The address comes from the operator: private ones and all ports are fine.
+
+        Raises:
+            InvalidInput: code `bad_url`.
+            Refused: code `egress`.
+        """
+        target = read_target(url, base=base, params=params)
+        self.check_host(target.host, target.port, trusted=trusted)
+        return target
+
+    def check_host(self, host: str, port: int, *, trusted: bool = False) -> None:
+        """As `check`, for a host in its canonical spelling (`Target.host`)."""
+        address = _literal(host)
+        if address is None:
+            self.policy.check_name(host, port, trusted=trusted)
+        else:
+            self.policy.check_address(host, port, address, trusted=trusted)
+
+    async def addresses(self, host: str, port: int, *, trusted: bool = False) -> list[Address]:
+        """The addresses of a canonical host that may be dialled, at least one.
+
+        Raises:
+            Refused: code `egress`; none of them may be.
+            Unavailable: code `dns`; there are none.
+        """
+        self.check_host(host, port, trusted=trusted)
+        literal = _literal(host)
+        if literal is not None:
+            return [literal]
+        answers = [parse(each) for each in await self._resolve(host)]
+        if not answers:
+            raise Unavailable(f"the name {host} has no address", code="dns", hint="check the host name")
+        return self._permitted(host, port, answers, trusted=trusted)
+
+    async def dial(self, host: str, port: int, *, trusted: bool = False) -> SocketStream:
+        """A TCP connection to a canonical host, at one of its vetted addresses.
+
+        Raises:
+            Refused: code `egress`.
+            Unavailable: code `dns` or `connect`.
+        """
+        addresses = await self.addresses(host, port, trusted=trusted)
+        return await _first(host, addresses[:ADDRESS_LIMIT], port)
+
+    def _permitted(self, host: str, port: int, answers: Sequence[Address], *, trusted: bool) -> list[Address]:
+        permitted: list[Address] = []
+        refusal: Refused | None = None
+        for address in dict.fromkeys(answers):
+            try:
+                self.policy.check_address(host, port, address, trusted=trusted)
+            except Refused as error:
+                refusal = refusal or error
+            else:
+                permitted.append(address)
+        if refusal and not permitted:
+            raise refusal
+        return permitted
+
+
+def _literal(host: str) -> Address | None:
+    if not (":" in host or host[-1:].isdigit()):
+        return None
+    try:
+        return parse(host)
+    except ValueError:
+        return None
+
+
+async def _first(host: str, addresses: Sequence[Address], port: int) -> SocketStream:
+    """The first connection that stands; a slow address does not hold up the next (RFC 8305)."""
+    winner: list[SocketStream] = []
+    reasons: list[str] = []
+
+    async def attempt(address: Address, tried: anyio.Event) -> None:
+        try:
+            stream = await anyio.connect_tcp(str(address), port)
+        except OSError as error:
+            reasons.append(_reason(error))
+        else:
+            if winner:
+                await stream.aclose()
+            winner.append(stream)
+            race.cancel_scope.cancel()
+        finally:
+            tried.set()
+
+    try:
+        async with anyio.create_task_group() as race:
+            for address in addresses:
+                tried = anyio.Event()
+                race.start_soon(attempt, address, tried)
+                with anyio.move_on_after(STAGGER):
+                    await tried.wait()
+    except BaseException:
+        await anyio.aclose_forcefully(winner[0]) if winner else None
+        raise
+    if winner:
+        return winner[0]
+    raise Unavailable(f"no connection to {host}:{port}: {reasons[0]}", code="connect")
+
+
+def _reason(error: OSError) -> str:
+    cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    return cause.strerror or "it cannot be reached" if cause.errno else "it cannot be reached"

@@ -1,0 +1,118 @@
+"""An address as a browser reads it (url.spec.whatwg.org), taken apart for policy and for dialling."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from ada_url import URL, HostType
+
+from outrider.core.egress.addresses import Address, parse
+from outrider.core.errors import InvalidInput
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+Params = Mapping[str, Any] | Sequence[tuple[str, Any]] | None
+LENGTH_LIMIT = 32_768  # characters; browsers and servers stop earlier
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a request goes.
+
+    Attributes:
+        url: The whole address, normalised, without fragment.
+        scheme: `http` or `https`.
+        host: ASCII name without a final dot, or an IP address without brackets.
+        port: The port, the scheme's default included.
+        path: What stands in the request line, query included.
+        address: The IP address, where the host is one.
+    """
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    path: str
+    address: Address | None
+
+    @property
+    def authority(self) -> str:
+        """The Host header's value (RFC 9110 section 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """What has to be equal for two addresses to share credentials."""
+        return self.scheme, self.host, self.port
+
+
+def read_target(text: str, *, base: str | None = None, params: Params = None) -> Target:
+    """The target that a browser would understand by `text` (relative to `base` if given).
+
+    Args:
+        text: The address as somebody wrote it.
+        base: The address that a relative one starts from.
+        params: A mapping or pairs to add to the query; values that are None are left out.
+
+    Raises:
+        InvalidInput: with code `bad_url`.
+    """
+    url = _parsed(text, base)
+    scheme = url.protocol.rstrip(":")
+    if scheme not in DEFAULT_PORTS:
+        error = bad_url(f"{scheme}: addresses are not fetched", "use an address that starts with https:// or http://")
+        error.details["scheme"] = scheme
+        raise error
+    if url.username or url.password:
+        raise bad_url("the address holds a user name or password", "leave out what stands before the @")
+    url.hash = ""
+    if query := _query(params):
+        url.search = f"{url.search}&{query}" if url.search else query
+    host = _host(url.hostname)
+    port = int(url.port) if url.port else DEFAULT_PORTS[scheme]
+    address = parse(host) if url.host_type != HostType.DEFAULT else None
+    return Target(url.href, scheme, host, port, url.pathname + url.search, address)
+
+
+def read_authority(text: str) -> tuple[str, int]:
+    """Host and port of a CONNECT target (RFC 9110 section 9.3.6). Raises InvalidInput with code `bad_url`."""
+    host, colon, port = text.rpartition(":")
+    target = read_target(f"http://{text}/")
+    if not (colon and host and port.isascii() and port.isdigit()) or target.path != "/" or "/" in text:
+        raise bad_url("the tunnel's address is not host:port", "")
+    return target.host, target.port
+
+
+def bad_url(message: str, hint: str) -> InvalidInput:
+    return InvalidInput(message, code="bad_url", hint=hint)
+
+
+def _parsed(text: str, base: str | None) -> URL:
+    if len(text) > LENGTH_LIMIT:
+        raise bad_url(f"the address is longer than {LENGTH_LIMIT:,} characters", "use a shorter address")
+    try:
+        return URL(text, base)
+    except ValueError:
+        hint = "" if "://" in text else "start the address with https://"
+        raise bad_url("the address does not parse", hint or "check the address's host and port") from None
+
+
+def _host(hostname: str) -> str:
+    host = hostname.strip("[]").removesuffix(".")
+    if not host or "" in host.split("."):
+        raise bad_url("the address names no host", "write it as https://host/path")
+    return host
+
+
+def _query(params: Params) -> str:
+    """The parameters as a query; lists repeat their name."""
+    pairs = params.items() if isinstance(params, Mapping) else params or ()
+    flat = [
+        (name, value) for name, values in pairs for value in (values if isinstance(values, list | tuple) else [values])
+    ]
+    return urlencode([(name, _text(value)) for name, value in flat if value is not None])
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

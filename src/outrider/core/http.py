@@ -1,0 +1,165 @@
+"""HTTP for everybody in the house: one guarded client, bounded in time, bytes and hops.
+
+HTTP/1.1 only. Reading the web is one or two requests a host, where HTTP/2 saves little, and its
+shared connections bring what cannot be bounded per request: header compression state, control
+frames, and one request's cancellation felt by the others.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+import anyio
+import httpcore2
+
+from outrider.core.egress.backend import GuardedBackend
+from outrider.core.egress.exchange import Ask, given_body, given_headers, read, sent
+from outrider.core.egress.guard import Guard
+from outrider.core.egress.reply import Headers, Limits, Reply
+from outrider.core.egress.target import Params, Target, read_target
+from outrider.core.errors import InvalidInput, Refused, Unavailable
+
+__all__ = ["Headers", "Http", "Limits", "Reply"]
+
+USER_AGENT = f"Mozilla/5.0 (compatible; Outrider/{version('outrider')})"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+CONNECTIONS = 100
+IDLE_CONNECTIONS = 20
+IDLE_SECONDS = 15.0
+# Headers of the caller's that another origin may see; all others may be credentials.
+HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+
+# At DEBUG the library logs whole headers, credentials included.
+logging.getLogger("httpcore2").setLevel(logging.WARNING)
+
+
+class Http:
+    """A client whose every connection passes the guard. Shared by all; close it once. Keeps no cookies.
+
+    Args:
+        guard: Decides where requests may go, and dials.
+        user_agent: How we introduce ourselves.
+    """
+
+    def __init__(self, guard: Guard, *, user_agent: str = USER_AGENT) -> None:
+        self._guard = guard
+        self._own = {"user-agent": user_agent, "accept": "*/*"}
+        self._pools: dict[tuple[str, bool], httpcore2.AsyncConnectionPool] = {}
+
+    async def get(self, url: str, **options: Any) -> Reply:
+        """`request` with GET."""
+        return await self.request("GET", url, **options)
+
+    async def request(  # noqa: PLR0913
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Params = None,
+        headers: Mapping[str, str] | None = None,
+        json: Any = None,
+        content: bytes | str | None = None,
+        limits: Limits = Limits(),  # noqa: B008
+        cut: bool = False,
+        trusted: bool = False,
+    ) -> Reply:
+        """Sends a request and follows its redirects, each vetted like the first address.
+
+        Args:
+            method: `GET`, `POST`, …
+            url: Read as a browser reads it.
+            params: Added to the query; None values are left out, lists repeat their name.
+            headers: Sent to this origin only, but for a few harmless ones.
+            json: The body, as JSON.
+            content: The body, as it is.
+            limits: How long, how much, how many hops.
+            cut: A longer body is cut instead of refused.
+            trusted: The address comes from the operator: private ones and all ports are fine, for
+                this origin.
+
+        Returns:
+            The reply, whatever its status.
+
+        Raises:
+            Refused: code `egress`; the message names what was refused, the hint the setting.
+            InvalidInput: code `bad_url` or `bad_header`.
+            Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`,
+                `redirects` or `headers`.
+        """
+        target = self._guard.check(url, params=params, trusted=trusted)
+        body, described = given_body(json, content)
+        ask = Ask(method.upper(), self._own | described | given_headers(headers), body, trusted, limits, cut)
+        with anyio.move_on_after(limits.seconds):
+            return await self._follow(ask, target)
+        message = f"{target.host} did not answer in full within {limits.seconds:g} seconds"
+        raise Unavailable(message, code="timeout", hint="try later")
+
+    async def close(self) -> None:
+        """Closes the kept connections."""
+        pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            await pool.aclose()
+
+    async def _follow(self, ask: Ask, target: Target) -> Reply:
+        while True:
+            answer = await self._exchange(ask, target)
+            if isinstance(answer, Reply):
+                return answer
+            if len(ask.passed) >= ask.limits.redirects:
+                message = f"{target.host} redirected more than {ask.limits.redirects} times"
+                raise Unavailable(message, code="redirects", hint="use another address")
+            ask, target = self._redirected(ask, target, *answer)
+
+    async def _exchange(self, ask: Ask, target: Target) -> Reply | tuple[int, str]:
+        """One request; a redirect comes back as its status and location, its body unread."""
+        pool = self._pool(target.scheme, trusted=ask.trusted)
+        async with sent(pool, ask, target) as (response, headers):
+            if response.status in REDIRECTS and "location" in headers:
+                return response.status, headers.get_all("location")[0]
+            body, more = await read(response, headers, ask)
+            return Reply(target.url, response.status, headers, body, ask.passed, more)
+
+    def _redirected(self, ask: Ask, here: Target, status: int, location: str) -> tuple[Ask, Target]:
+        """The next request as a browser makes it (fetch.spec.whatwg.org, HTTP-redirect fetch), with fewer headers."""
+        target = _destination(here, location)
+        same = target.origin == here.origin
+        self._check_redirect(here, target, trusted=ask.trusted and same)
+        headers = ask.headers if same else {name: value for name, value in ask.headers.items() if name in HARMLESS}
+        ask = replace(ask, headers=headers, trusted=ask.trusted and same, passed=(*ask.passed, here.url))
+        if (status == 303 and ask.method != "HEAD") or (status in (301, 302) and ask.method == "POST"):
+            headers = {name: value for name, value in headers.items() if not name.startswith("content-")}
+            ask = replace(ask, method="GET", content=None, headers=headers)
+        return ask, target
+
+    def _check_redirect(self, here: Target, target: Target, *, trusted: bool) -> None:
+        try:
+            self._guard.check_host(target.host, target.port, trusted=trusted)
+        except Refused as error:
+            message = f"{here.host} redirected to where nothing may go: {error.message}"
+            raise Refused(message, code="egress", hint=error.hint, details=error.details) from None
+
+    def _pool(self, scheme: str, *, trusted: bool) -> httpcore2.AsyncConnectionPool:
+        """Kept connections; those of trusted addresses apart, because others must not ride on them."""
+        key = scheme, trusted
+        if key not in self._pools:
+            self._pools[key] = httpcore2.AsyncConnectionPool(
+                ssl_context=httpcore2.default_ssl_context() if scheme == "https" else None,
+                max_connections=CONNECTIONS,
+                max_keepalive_connections=IDLE_CONNECTIONS,
+                keepalive_expiry=IDLE_SECONDS,
+                network_backend=GuardedBackend(self._guard, trusted=trusted),
+            )
+        return self._pools[key]
+
+
+def _destination(here: Target, location: str) -> Target:
+    """Where a Location header leads. Raises Refused for schemes that are not fetched, else Unavailable."""
+    try:
+        return read_target(location, base=here.url)
+    except InvalidInput as error:
+        message = f"{here.host} redirected to nowhere: {error.message}"
+        if "scheme" in error.details:
+            raise Refused(message, code="egress", hint="use another address", details=error.details) from None
+        raise Unavailable(message, code="redirects") from None
