@@ -67,11 +67,15 @@ class Database:
 
     def upserting(self, table: "Table", row: dict[str, Any], *, key: str) -> Any:
         """The statement of `upsert`, for use inside a longer transaction."""
-        from sqlalchemy.dialects import postgresql, sqlite
-
-        insert = (sqlite if self.dialect == "sqlite" else postgresql).insert(table).values(row)
+        insert = self.insert(table).values(row)
         changed = {name: insert.excluded[name] for name in row if name != key}
         return insert.on_conflict_do_update(index_elements=[key], set_=changed)
+
+    def insert(self, table: "Table") -> Any:
+        """An INSERT that knows ON CONFLICT, in this database's dialect."""
+        from sqlalchemy.dialects import postgresql, sqlite
+
+        return (sqlite if self.dialect == "sqlite" else postgresql).insert(table)
 
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""

@@ -1,0 +1,140 @@
+"""Builds the house: settings in, services and servers out. The only place where parts meet."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider import toolsets
+from outrider.core.artifacts import Artifacts
+from outrider.core.citations import Citations
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.discovery import find
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import NotFound
+from outrider.core.events import Events
+from outrider.core.http import Http
+from outrider.core.result import Result
+from outrider.core.tool import Toolset
+from outrider.core.toolbox import Toolbox
+from outrider.pages import Pages
+from outrider.search import Search
+from outrider.settings import Loaded, load
+from outrider.toolsets.choices import Choices
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class App:
+    """The running house. `async with open_app() as app` makes one and closes all that it opened.
+
+    Attributes:
+        loaded: The settings, with the origin of each.
+        toolbox: The offered tools.
+        events: The record of every call.
+    """
+
+    loaded: Loaded
+    toolbox: Toolbox
+    events: Events
+    artifacts: Artifacts
+    database: Database
+    search: Search
+    pages: Pages
+    every: dict[str, Toolset] = field(repr=False)
+
+    async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
+        """Calls a tool as a host would: `await app.call("web_search", query="tea")`.
+
+        Raises the errors of `outrider.core.errors`, InvalidInput for arguments among them.
+        """
+        return await self.toolbox.call(tool, arguments, call)
+
+    def server(self, toolset: str | None = None, *, name: str = "outrider", session: str = "default") -> "Server[Any]":
+        """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
+        from outrider.serve.mcp import mcp_server
+
+        toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
+        return mcp_server(toolbox, self.artifacts, name=name, style=self.loaded.settings.names, session=session)
+
+    def servers(self) -> "dict[str, Server[Any]]":
+        """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
+        alone = {
+            name: self.server(name, name=name)
+            for toolset in self.toolbox.toolsets.values()
+            for name in (toolset.name, *toolset.aliases)
+        }
+        return {"": self.server(), **alone}
+
+
+@asynccontextmanager
+async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
+    """The running house; leaving the context writes what is pending and closes all that was opened.
+
+    Args:
+        loaded: Settings from `outrider.settings.load`; read from their usual places by default.
+    """
+    loaded = loaded or load()
+    app, http = _build(loaded)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(app.events.write_forever)
+        try:
+            yield app
+        finally:
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await app.events.flush()
+                await http.close()
+                await app.database.close()
+
+
+def _build(loaded: Loaded) -> tuple[App, Http]:
+    settings = loaded.settings
+    database = Database(settings.database_url)
+    guard = Guard(settings.egress)
+    http = Http(guard)
+    pages = Pages(http, settings.pages, database)
+    search = Search(http, settings.search, database, local=pages.search, environ=loaded.environ)
+    artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
+    events = Events(database)
+    services: dict[type, Any] = {
+        Search: search,
+        Pages: pages,
+        Artifacts: artifacts,
+        Citations: Citations(database),
+        Choices: _choices(loaded),
+    }
+    every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
+    toolbox = Toolbox(_chosen(settings.toolsets, every), services, events, settings.tools)
+    return App(loaded, toolbox, events, artifacts, database, search, pages, every), http
+
+
+def _choices(loaded: Loaded) -> Choices:
+    settings = loaded.settings
+    return Choices(
+        workspace=Path.cwd(),
+        images_path=settings.images_path,
+        boundary=settings.boundary,
+        mime_prefix=settings.mime_prefix,
+    )
+
+
+def _chosen(wanted: list[str], every: dict[str, Toolset]) -> list[Toolset]:
+    """The toolsets of those names (or aliases), in the house's order; the default ones if none is named."""
+    if not wanted:
+        return [each for each in every.values() if each.default]
+    if "all" in wanted:
+        return list(every.values())
+    known = {name: each for each in every.values() for name in (each.name, each.display_name, *each.aliases) if name}
+    for name in wanted:
+        if name not in known:
+            raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(every)}, or all")
+    return list({known[name].name: known[name] for name in wanted}.values())

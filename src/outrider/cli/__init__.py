@@ -1,0 +1,46 @@
+"""The command line: `outrider <command>`. Each command is a file in `commands/`, loaded when it is called."""
+
+import importlib
+import logging
+import pkgutil
+import sys
+
+import click
+
+from outrider import __version__
+from outrider.cli import commands
+from outrider.cli.output import fail
+from outrider.core.errors import OutriderError
+
+
+class Commands(click.Group):
+    """Loads a command's module only when it is asked for: `outrider mcp` must start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(info.name for info in pkgutil.iter_modules(commands.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return importlib.import_module(f"{commands.__name__}.{cmd_name}").command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="outrider")
+def outrider() -> None:
+    """Search, reading and more for any LLM agent.
+
+    Exit codes: 0 done, 1 failed in part or found nothing, 2 bad input, 3 something must be set up first,
+    4 the outside world failed (try again), 5 refused by policy or by a person, 70 a bug.
+    """
+
+
+def run(wire: tuple[int, int] | None = None) -> None:
+    """Runs the command line; `wire` are the client's pipes when `outrider mcp` was called."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        outrider(obj=wire)
+    except OutriderError as error:
+        sys.exit(fail(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,35 @@
+"""`outrider config`: every setting with where it comes from."""
+
+import click
+
+from outrider.cli.options import loaded, serving
+from outrider.cli.output import print_json, warn
+
+
+@click.group()
+def command() -> None:
+    """Show the effective settings, or what can be set."""
+
+
+@command.command()
+@serving
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def show(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
+    """Print every effective value with its origin; secrets are masked."""
+    settings = loaded(sets, **flags)
+    rows = settings.rows()
+    if as_json:
+        print_json({name: {"value": value, "origin": origin} for name, value, origin in rows})
+    else:
+        width = max(len(name) for name, _, _ in rows)
+        for name, value, origin in rows:
+            click.echo(f"{name:<{width}}  {value}  {click.style(f'({origin})', dim=True)}")
+    warn(settings.warnings)
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema of ~/.outrider/settings.json."""
+    from outrider.settings import Settings
+
+    print_json(Settings.model_json_schema())

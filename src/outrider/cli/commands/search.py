@@ -1,0 +1,54 @@
+"""`outrider search`: the web from the terminal."""
+
+import sys
+from typing import Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("-n", "--num-results", type=int, default=5, show_default=True, help="1 to 10.")
+@click.option("--mode", type=click.Choice(["web", "image", "news"]), default="web", show_default=True)
+@click.option("--page", type=int, default=1, show_default=True, help="Further results.")
+@click.option("--freshness", type=click.Choice(["day", "week", "month", "year"]), help="Not older than this.")
+@click.option("--site", help="Only this domain.")
+@click.option("--language", help="Language of results, for instance de.")
+@click.option("--region", help="Country of results, for instance at.")
+@click.option("--depth", type=click.Choice(["quick", "balanced", "wide"]), default="quick", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
+    """Search the web; several providers answer for one another."""
+    arguments = {"query": " ".join(query)} | {name: value for name, value in chosen.items() if value is not None}
+    data = run(lambda: _search(loaded(sets), arguments), as_json=as_json)
+    if as_json:
+        print_json(data)
+    else:
+        _show(data)
+    if not data["results"]:
+        sys.exit(EXIT_PARTLY)
+
+
+async def _search(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        return (await app.call("web_search", **arguments)).data or {}
+
+
+def _show(data: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for number, hit in enumerate(data["results"], 1):
+        console.print(Text(f"{number}. {hit['title']}", style="bold"))
+        console.print(Text(f"   {hit.get('url') or hit.get('image_url')}", style="blue"), soft_wrap=True)
+        if hit.get("snippet"):
+            console.print(Text(f"   {hit['snippet']}"))
+    console.print(Text(f"{len(data['results'])} results from {data['provider']}", style="dim"))
+    warn(data.get("notes", []))

@@ -1,0 +1,60 @@
+"""`outrider tools`: what models get to see, and what it costs them."""
+
+import json
+from typing import Any
+
+import click
+
+from outrider.cli.options import loaded, serving
+from outrider.cli.output import print_json, run
+
+
+@click.command()
+@serving
+@click.option("--json", "as_json", is_flag=True, help="The catalogue as JSON.")
+def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
+    """List the tools with the tokens that each costs in every conversation."""
+    settings = loaded(sets, **flags)
+    rows = run(lambda: _rows(settings), as_json=as_json)
+    if as_json:
+        print_json(rows)
+    else:
+        _table(rows)
+
+
+async def _rows(settings: Any) -> list[dict[str, Any]]:
+    from outrider.app import open_app
+    from outrider.core.text import count_tokens
+    from outrider.serve.content import tool_entry
+    from outrider.serve.names import exposed
+
+    async with open_app(settings) as app:
+        style = settings.settings.names
+        entries = [(tool, tool_entry(tool, exposed(tool, style))) for tool in app.toolbox.tools.values()]
+    return [
+        {
+            "name": entry.name,
+            "toolset": tool.toolset,
+            "effect": tool.effect,
+            "stake": settings.settings.tools.stakes.get(tool.name, tool.stake),
+            "tokens": count_tokens(json.dumps(entry.model_dump(by_alias=True, exclude_none=True, mode="json"))),
+            "description": tool.description.splitlines()[0],
+        }
+        for tool, entry in entries
+    ]
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("tool", "toolset", "effect", "stake"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("tokens", justify="right")
+    table.add_column("what it does")
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in ("name", "toolset", "effect", "stake", "tokens", "description")))
+    console = Console()
+    console.print(table)
+    console.print(f"{len(rows)} tools, {sum(row['tokens'] for row in rows)} tokens (o200k)")

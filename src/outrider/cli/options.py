@@ -1,0 +1,65 @@
+"""Options that several commands share, and how they become settings."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from outrider.core.errors import InvalidInput
+from outrider.settings import Loaded, load
+from outrider.settings.load import first_run
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def serving(function: F) -> F:
+    """What can be chosen wherever tools are served."""
+    for option in reversed(
+        (
+            click.option("--toolsets", metavar="A,B|all", help="Toolsets to serve; the default ones if not given."),
+            click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
+            click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
+            click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
+            setting,
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def setting(function: F) -> F:
+    """`--set NAME=VALUE`, for every setting there is."""
+    help_text = "Any setting, for instance search.profile=brave (repeatable; `outrider config schema` lists them)."
+    return click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help=help_text)(function)
+
+
+def loaded(sets: tuple[str, ...] = (), **flags: str | None) -> Loaded:
+    """The settings under the given flags. Raises InvalidInput."""
+    first_run()
+    values: dict[str, Any] = {}
+    chosen = {"toolsets": flags.get("toolsets"), "names": flags.get("names")}
+    tools = {"enable": flags.get("enable"), "disable": flags.get("disable")}
+    for each in sets:
+        name, separator, text = each.partition("=")
+        if not separator:
+            raise InvalidInput(f"--set {each!r}: there is no '='", hint="write --set name=value")
+        _put(values, tuple(name.strip().split(".")), text)
+    values |= {name: _listed(name, text) for name, text in chosen.items() if text is not None}
+    if given := {name: _names(text) for name, text in tools.items() if text is not None}:
+        values["tools"] = values.get("tools", {}) | given
+    return load(values)
+
+
+def _put(values: dict[str, Any], place: tuple[str, ...], text: str) -> None:
+    from outrider.settings.layers import put, typed
+    from outrider.settings.model import Settings
+
+    put(values, place, typed(text, Settings, place))
+
+
+def _listed(name: str, text: str) -> Any:
+    return _names(text) if name == "toolsets" else text
+
+
+def _names(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

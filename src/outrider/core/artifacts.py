@@ -1,0 +1,112 @@
+"""Large things that do not belong into a model's context: files on disk, referenced by an address."""
+
+import hashlib
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from outrider.core.db import Database
+from outrider.core.errors import NotFound, Unavailable
+
+SCHEME = "outrider://artifacts/"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A kept file: `uri` is how hosts read it, `size` is in bytes, `created_at` in seconds since the epoch."""
+
+    id: str
+    created_at: float
+    session: str
+    name: str
+    mime_type: str
+    size: int
+    sha256: str
+
+    @property
+    def uri(self) -> str:
+        return SCHEME + self.id
+
+
+class Artifacts:
+    """Keeps files under `folder` for `keep_seconds`, with a row each in the database."""
+
+    def __init__(self, folder: Path, database: Database, *, keep_seconds: float) -> None:
+        self._folder = folder
+        self._database = database
+        self._keep_seconds = keep_seconds
+
+    async def save(self, data: bytes, *, name: str, mime_type: str, session: str) -> Artifact:
+        """Keeps the bytes; the file is complete before anybody can learn of it.
+
+        Raises Unavailable when it cannot be written (full disk, no permission); nothing is left behind.
+        """
+        from outrider.core.tables import artifacts
+
+        digest = hashlib.sha256(data).hexdigest()
+        kept = Artifact(str(uuid.uuid4()), time.time(), session, name[:255], mime_type, len(data), digest)
+        await anyio.to_thread.run_sync(self._write, kept.id, data)
+        async with self._database.write() as connection:
+            await connection.execute(artifacts.insert(), [vars(kept)])
+        return kept
+
+    async def get(self, uri: str) -> Artifact:
+        """The artifact of that address (or bare id). Raises NotFound."""
+        from sqlalchemy import select
+
+        from outrider.core.tables import artifacts
+
+        query = select(artifacts).where(artifacts.c.id == uri.removeprefix(SCHEME))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound(f"no artifact {uri!r}", hint="it may have expired; make it again")
+        return Artifact(**row)
+
+    async def recent(self, limit: int = 50) -> list[Artifact]:
+        """The newest artifacts first."""
+        from sqlalchemy import select
+
+        from outrider.core.tables import artifacts
+
+        query = select(artifacts).order_by(artifacts.c.created_at.desc()).limit(limit)
+        async with self._database.read() as connection:
+            return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
+
+    async def read(self, uri: str) -> tuple[Artifact, bytes]:
+        """The artifact with its bytes. Raises NotFound, also when the file is gone."""
+        kept = await self.get(uri)
+        try:
+            return kept, await anyio.Path(self._path(kept.id)).read_bytes()
+        except FileNotFoundError:
+            raise NotFound(f"the file of artifact {uri!r} is gone", hint="make it again") from None
+
+    async def sweep(self) -> int:
+        """Removes what is older than the retention; returns how many files went."""
+        from sqlalchemy import delete
+
+        from outrider.core.tables import artifacts
+
+        old = artifacts.c.created_at < time.time() - self._keep_seconds
+        async with self._database.write() as connection:
+            gone = (await connection.execute(delete(artifacts).where(old).returning(artifacts.c.id))).scalars().all()
+        for name in gone:
+            self._path(name).unlink(missing_ok=True)
+        return len(gone)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / str(uuid.UUID(name))
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        partial = path.with_suffix(".part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(data)
+            partial.replace(path)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise Unavailable(f"the file cannot be kept: {error.strerror}", code="storage") from error

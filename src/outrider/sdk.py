@@ -1,0 +1,32 @@
+"""Outrider's tools for the Claude Agent SDK, in the same process: no server, no pipe.
+
+    async with open_app() as app:
+        options = ClaudeAgentOptions(
+            mcp_servers={"outrider": sdk.server(app)},
+            allowed_tools=["mcp__outrider__web_search", "mcp__outrider__web_fetch"],
+        )
+
+Agents then see `mcp__<key>__<tool>`. Needs the extra `outrider[sdk]` on the agent's side only.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from outrider.app import App
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig
+
+
+def server(
+    app: App, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
+) -> "McpSdkServerConfig":
+    """A value for `ClaudeAgentOptions.mcp_servers`.
+
+    Args:
+        app: The open app; it must stay open for as long as the agent runs.
+        toolset: One toolset by its name or alias, or None for all that are offered.
+        name: The server's own name; the key in `mcp_servers` is what prefixes the tools.
+        session: The session that the agent's calls belong to.
+    """
+    config: Any = {"type": "sdk", "name": name, "instance": app.server(toolset, name=name, session=session)}
+    return config

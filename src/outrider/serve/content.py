@@ -1,0 +1,106 @@
+"""Results and errors of the house in the shapes of the protocol."""
+
+import base64
+from typing import Any
+
+from mcp_types import (
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+)
+
+from outrider.core.errors import OutriderError
+from outrider.core.result import Image, Item, Link, Resource, Result, Text
+from outrider.core.tool import Tool as HouseTool
+from outrider.core.untrusted import META as UNTRUSTED
+
+FIELDS = "outrider/fields"
+
+
+def tool_entry(tool: HouseTool, name: str) -> Tool:
+    """A tool as `tools/list` shows it."""
+    return Tool(
+        name=name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=tool.effect == "read",
+            destructive_hint=tool.effect == "act",
+            open_world_hint=tool.open_world,
+        ),
+        _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
+    )
+
+
+def success(result: Result, tool: HouseTool) -> CallToolResult:
+    """A tool's result on the wire."""
+    meta = result.meta | ({UNTRUSTED: True} if tool.untrusted else {})
+    return CallToolResult(
+        content=[block(item) for item in result.content],
+        structured_content=result.data,
+        is_error=result.is_error,
+        _meta=meta or None,
+    )
+
+
+def failure(error: OutriderError) -> CallToolResult:
+    """An error as the model reads it: what is wrong, then what to do; the same for programs."""
+    text = f"{error.message}\n{error.hint}" if error.hint else error.message
+    return CallToolResult(
+        content=[TextContent(text=text)], structured_content={"error": error.to_dict()}, is_error=True
+    )
+
+
+def bug(tool: str, incident: str) -> CallToolResult:
+    """A failure of our own: no trace for the model, a number to find it in the log."""
+    message = f"{tool} failed on our side (incident {incident})"
+    hint = "do not repeat the same call; the server's log has the details under that number"
+    error = {"code": "bug", "message": message, "hint": hint, "retryable": False, "incident": incident}
+    return CallToolResult(
+        content=[TextContent(text=f"{message}\n{hint}")], structured_content={"error": error}, is_error=True
+    )
+
+
+def block(item: Item) -> ContentBlock:
+    """One content item."""
+    match item:
+        case Text():
+            return TextContent(text=item.text, _meta=item.meta or None)
+        case Image():
+            return ImageContent(data=encoded(item.data), mime_type=item.mime_type)
+        case Link():
+            return ResourceLink(uri=item.uri, name=item.name, mime_type=item.mime_type, size=item.size)
+        case Resource():
+            return _embedded(item)
+
+
+def _embedded(item: Resource) -> EmbeddedResource:
+    meta = item.meta | ({FIELDS: item.fields} if item.fields else {})
+    contents = TextResourceContents(uri=item.uri, mime_type=item.mime_type, text=item.text, _meta=meta or None)
+    return EmbeddedResource(resource=contents)
+
+
+def lift_fields(result: dict[str, Any]) -> dict[str, Any]:
+    """Puts a resource's own fields beside its `uri` and `text`, where the seeds' clients look for them.
+
+    The SDK drops fields that the protocol does not name, so they travel in `_meta` up to here; they
+    stay there too, because typed clients drop them once more.
+    """
+    for item in result.get("content", []):
+        resource = item.get("resource", {}) if isinstance(item, dict) else {}
+        fields = (resource.get("_meta") or {}).get(FIELDS, {})
+        resource.update({name: value for name, value in fields.items() if name not in resource})
+    return result
+
+
+def encoded(data: bytes) -> str:
+    """Bytes as the protocol carries them."""
+    return base64.b64encode(data).decode()

@@ -1,0 +1,91 @@
+"""Serves many clients over streamable HTTP: every toolset together and each alone."""
+
+import hmac
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from mcp.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from outrider import __version__
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PATH = "/mcp"
+
+
+def http_app(servers: Mapping[str, Server[Any]], *, token: str = "", allowed_hosts: tuple[str, ...] = ()) -> Starlette:
+    """The HTTP application.
+
+    Args:
+        servers: Path below `/mcp` (empty for all toolsets together) to its server.
+        token: What callers must send as `Authorization: Bearer …`; empty lets every local caller in.
+        allowed_hosts: Host headers accepted besides loopback (DNS-rebinding protection).
+    """
+    managers = {path: _manager(server, allowed_hosts) for path, server in servers.items()}
+    routes = [Route(_path(path), StreamableHTTPASGIApp(manager)) for path, manager in managers.items()]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            for manager in managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    return Starlette(
+        routes=[Route("/healthz", _health), *routes, Route(f"{PATH}/{{name}}", _unknown(servers), methods=None)],
+        middleware=[Middleware(BearerGate, token=token)] if token else [],
+        lifespan=lifespan,
+    )
+
+
+class BearerGate:
+    """Lets only callers with the token through; `/healthz` stays open for load balancers."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == "/healthz" or self._holds(scope):
+            await self._app(scope, receive, send)
+            return
+        problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
+        await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+
+    def _holds(self, scope: Scope) -> bool:
+        sent = dict(scope["headers"]).get(b"authorization", b"")
+        return hmac.compare_digest(sent, self._expected)
+
+
+def _manager(server: Server[Any], allowed_hosts: tuple[str, ...]) -> StreamableHTTPSessionManager:
+    hosts = [f"{host}:*" for host in LOOPBACK] + list(LOOPBACK) + list(allowed_hosts)
+    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
+    )
+    return StreamableHTTPSessionManager(server, security_settings=security)
+
+
+def _path(name: str) -> str:
+    return f"{PATH}/{name}" if name else PATH
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+def _unknown(servers: Mapping[str, Server[Any]]) -> Any:
+    async def answer(request: Request) -> Response:
+        known = [_path(name) for name in servers]
+        wanted = request.path_params["name"]
+        return JSONResponse({"error": f"no toolset {wanted!r}", "hint": f"served here: {', '.join(known)}"}, 404)
+
+    return answer

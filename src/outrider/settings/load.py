@@ -1,0 +1,160 @@
+"""Lays the settings' places over one another and remembers where each value came from.
+
+flags > environment > workspace file > ~/.outrider/settings.json > key and profile files > defaults
+"""
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from outrider.core.errors import InvalidInput
+from outrider.settings import layers
+from outrider.settings.layers import Layer, Place, leaves
+from outrider.settings.model import Settings
+
+log = logging.getLogger(__name__)
+FIRST_PROFILES = {
+    "profiles": {
+        "google": {"provider": "google_cse", "api_key": "replace-me", "cse_id": "replace-me", "timeout_s": 20},
+        "brave": {"provider": "brave", "api_key": "replace-me", "timeout_s": 20},
+        "searxng": {"provider": "searxng", "endpoint": "replace-me", "timeout_s": 20},
+    }
+}
+SECRET_WORDS = ("key", "token", "secret", "password", "credential")
+MASK = "********"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The effective settings.
+
+    Attributes:
+        settings: The validated values.
+        origins: Where each value was set; what is missing here is a default.
+        warnings: What was ignored, and why.
+        environ: The environment that was read; providers find their keys there.
+    """
+
+    settings: Settings
+    origins: dict[Place, str]
+    warnings: tuple[str, ...]
+    environ: Mapping[str, str]
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """(name, value, origin) of every effective value, secrets masked."""
+        values = leaves(self.settings.model_dump(mode="json"))
+        return [(".".join(place), _shown(place, value), self._origin(place)) for place, value in values]
+
+    def _origin(self, place: Place) -> str:
+        above = (place[:end] for end in range(len(place), 0, -1))
+        return next((self.origins[each] for each in above if each in self.origins), "default")
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    home: Path | None = None,
+    workspace: Path | None = None,
+) -> Loaded:
+    """Reads every place and validates the sum.
+
+    Args:
+        flags: Nested values that win over everything, for instance from the command line.
+        environ: The environment; the process's own by default.
+        home: The user's home directory.
+        workspace: The directory whose `.outrider/settings.json` is read.
+
+    Raises:
+        InvalidInput: a value is wrong or a field unknown; the message names the field and its origin.
+    """
+    environ = os.environ if environ is None else environ
+    home = home or Path.home()
+    merged: dict[str, Any] = {}
+    origins: dict[Place, str] = {}
+    read = _layers(dict(flags or {}), environ, home, workspace or Path.cwd())
+    for layer in read:
+        for place, value in leaves(layer.values):
+            if is_placeholder(value) and place in origins:
+                continue  # a template that nobody filled in does not hide a real value
+            layers.put(merged, place, value)
+            origins[place] = layer.origin
+    warnings = tuple(warning for layer in read for warning in layer.warnings)
+    return Loaded(_validated(merged, origins), origins, warnings, environ)
+
+
+def first_run(home: Path | None = None) -> None:
+    """Creates `~/.outrider/web.json` with profiles to fill in; never overwrites, never fails."""
+    path = (home or Path.home()) / ".outrider" / "web.json"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with path.open("x", encoding="utf-8") as file:
+            path.chmod(0o600)
+            json.dump(FIRST_PROFILES, file, indent=2)
+    except FileExistsError:
+        return
+    except OSError as error:
+        log.info("%s was not created: %s", path, error.strerror)
+
+
+def _layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[Layer]:
+    """Weakest first."""
+    ours = home / ".outrider"
+    at_home = workspace.resolve() == home.resolve()
+    return [
+        *layers.from_dogent(home, workspace),
+        layers.from_profiles(ours / "web.json"),
+        layers.from_keys(ours / "keys.json"),
+        layers.from_file(ours / "settings.json"),
+        *([] if at_home else [layers.from_workspace(workspace / ".outrider" / "settings.json")]),
+        layers.from_environment(environ, Settings),
+        Layer("command line", flags),
+    ]
+
+
+def _validated(merged: dict[str, Any], origins: Mapping[Place, str]) -> Settings:
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        problems = [_problem(dict(each), origins) for each in error.errors(include_url=False, include_input=False)]
+    raise InvalidInput(
+        "settings: " + "; ".join(problems), code="bad_settings", hint="`outrider config schema` lists every setting"
+    )
+
+
+def _problem(error: dict[str, Any], origins: Mapping[Place, str]) -> str:
+    """One wrong setting with its place; the value itself may be a secret and is not repeated."""
+    location = tuple(str(part) for part in error["loc"])
+    name = ".".join(location)
+    origin = next((origins[each] for each in origins if each[: len(location)] == location[: len(each)]), "")
+    where = f" (from {origin})" if origin else ""
+    if error["type"] == "extra_forbidden":
+        return f"no setting {name!r}{where}{_nearest(error['loc'])}"
+    return f"{name}: {error['msg'].removeprefix('Value error, ')}{where}"
+
+
+def _nearest(location: tuple[Any, ...]) -> str:
+    section: Any = Settings
+    for part in location[:-1]:
+        section = section.model_fields[part].annotation
+    if not (isinstance(section, type) and issubclass(section, BaseModel)):
+        return ""
+    close = get_close_matches(str(location[-1]), section.model_fields, n=1)
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether a value still waits to be filled in (docs/guides/search.md, profiles)."""
+    return isinstance(value, str) and (not value.strip() or "replace" in value)
+
+
+def _shown(place: Place, value: Any) -> str:
+    secret = any(word in part.lower() for part in place for word in SECRET_WORDS)
+    return MASK if secret and value else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,56 @@
+"""The settings: one model, each section defined by the part of the house that reads it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from outrider.core.egress.policy import EgressSettings
+from outrider.core.policy import ToolPolicy
+from outrider.pages.settings import PagesSettings
+from outrider.search.settings import SearchSettings
+
+Expanded = Annotated[Path, BeforeValidator(lambda value: Path(value).expanduser())]
+
+
+class ServeSettings(BaseModel, extra="forbid"):
+    """`outrider serve`: where it listens and who may call."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on")
+    port: int = Field(default=8765, ge=0, le=65535, description="Port to listen on; 0 takes a free one")
+    token: str = Field(
+        default="", description="Bearer token that callers must send; required when host is not loopback"
+    )
+    allowed_hosts: list[str] = Field(
+        default=[], description="Host headers to accept besides loopback, for instance tools.example.com:443"
+    )
+
+
+class Settings(BaseModel, extra="forbid"):
+    """All settings. `outrider config show` prints each value with its origin."""
+
+    toolsets: list[str] = Field(default=[], description="Toolsets to serve: names, `all`; empty means the default ones")
+    names: Literal["bare", "builtin"] = Field(
+        default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
+    )
+    tools: ToolPolicy = ToolPolicy()
+    data_dir: Expanded = Field(
+        default=Path("~/.outrider"), validate_default=True, description="Where the database and artifacts are kept"
+    )
+    database: str = Field(default="", description="Database address; empty means outrider.db in data_dir")
+    images_path: str = Field(default="./images", description="Where web_fetch saves images, relative to the workspace")
+    boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
+    mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
+    keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="warning", description="What is written to stderr"
+    )
+    egress: EgressSettings = EgressSettings()
+    search: SearchSettings = SearchSettings()
+    pages: PagesSettings = PagesSettings()
+    serve: ServeSettings = ServeSettings()
+
+    @property
+    def database_url(self) -> str:
+        """The database's address with the default filled in."""
+        return self.database or f"sqlite+aiosqlite:///{self.data_dir / 'outrider.db'}"

@@ -1,0 +1,35 @@
+"""Number parameters whose contract is to bend rather than to break."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+
+def _clamp(low: int, high: int, default: int) -> BeforeValidator:
+    def bend(value: Any) -> int:
+        try:
+            number = round(float(value))
+        except (TypeError, ValueError, OverflowError):
+            return default
+        return min(max(number, low), high)
+
+    return BeforeValidator(bend)
+
+
+def _fill(most: int) -> BeforeValidator:
+    def bend(value: Any) -> Any:
+        return most if isinstance(value, int) and not isinstance(value, bool) and not 0 < value <= most else value
+
+    return BeforeValidator(bend)
+
+
+def _shown(low: int, high: int) -> Any:
+    return Field(json_schema_extra={"minimum": low, "maximum": high})
+
+
+# A result count: rounded and moved into its range; what is no number becomes the default (docs/reference/web.md).
+UpToTen = Annotated[int, _clamp(1, 10, 5), _shown(1, 10)]
+
+# A budget of characters: zero and less, and too many, mean as many as there may be.
+MOST_CHARS = 200_000
+Characters = Annotated[int, _fill(MOST_CHARS), Field(description="Characters to return; 0: as many as possible")]

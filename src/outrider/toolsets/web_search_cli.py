@@ -1,0 +1,58 @@
+"""A single search tool with the smallest possible contract."""
+
+import json
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.tool import Toolset
+from outrider.search import Query, Search
+from outrider.toolsets.bounds import UpToTen
+
+web_search_cli = Toolset("web-search", "search looks something up on the web and returns the best addresses.")
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+LONGEST = 500  # characters, after control characters are gone
+
+
+class Results(BaseModel):
+    """What was found."""
+
+    results: list[dict[str, Any]] = Field(description="title, url, description")
+    source: str = Field(description="Which provider answered")
+    query: str
+
+    def __str__(self) -> str:
+        return json.dumps(self.model_dump(), ensure_ascii=False, indent=2)
+
+
+@web_search_cli.tool(title="Search", open_world=True, untrusted=True, timeout=90)
+async def search(
+    engines: Search,
+    /,
+    query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
+    limit: UpToTen = 5,
+) -> Results:
+    """Search the web and return titles, addresses and descriptions."""
+    text = _checked(query)
+    try:
+        found = await engines.find(Query(text=text, count=limit))
+    except OutriderError as error:
+        raise type(error)(
+            f"Search error: {error.message}", hint=error.hint, code=error.code, details=error.details
+        ) from None
+    rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in found.hits]
+    return Results(results=rows, source=found.provider, query=query)
+
+
+def _checked(query: str) -> str:
+    """The query without control characters. Raises InvalidInput when nothing or too much is left."""
+    text = CONTROL.sub("", query).strip()
+    if not text:
+        problem = "holds only control characters or blanks" if query else "must not be empty"
+        raise InvalidInput(f"query: {problem}", hint="say what to look for")
+    if len(text) > LONGEST:
+        raise InvalidInput(f"query: has {len(text)} characters, at most {LONGEST} are allowed", hint="shorten it")
+    return text
