@@ -9,6 +9,7 @@ from outrider.core.egress.addresses import Address, parse
 from outrider.core.egress.policy import EgressSettings, Policy
 from outrider.core.egress.resolve import Resolve, SystemResolver
 from outrider.core.egress.target import Params, Target, read_target
+from outrider.core.egress.upstream import tunnel
 from outrider.core.errors import Refused, Unavailable
 
 STAGGER = 0.25  # seconds before the next address is tried beside the last, RFC 8305 section 5
@@ -72,12 +73,16 @@ class Guard:
         return self._permitted(host, port, answers, trusted=trusted)
 
     async def dial(self, host: str, port: int, *, trusted: bool = False) -> SocketStream:
-        """A TCP connection to a canonical host, at one of its vetted addresses.
+        """A TCP connection to a canonical host, at one of its vetted addresses, or through the operator's proxy.
 
         Raises:
             Refused: code `egress`.
             Unavailable: code `dns` or `connect`.
         """
+        proxy = self.policy.settings.proxy
+        if proxy and not trusted:
+            self.check_host(host, port)
+            return await tunnel(proxy.get_secret_value(), host, port)
         addresses = await self.addresses(host, port, trusted=trusted)
         return await _first(host, addresses[:ADDRESS_LIMIT], port)
 

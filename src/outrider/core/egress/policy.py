@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Network, ip_network
 
 from ada_url import URL, HostType
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator
 
 from outrider.core.egress.addresses import Address, Network, Verdict, classify, embedded
 from outrider.core.errors import Refused
@@ -33,6 +33,9 @@ NEVER = frozenset({"metadata", "multicast", "broadcast", "unspecified"})
 HOST_PORT = re.compile(r"(?P<host>\[[^\[\]]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}|\*))?")
 
 
+PROXY = re.compile(r"http://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^:@/\s]+)(:\d{1,5})?/?")
+
+
 class EgressSettings(BaseModel, extra="forbid"):
     """Settings: where requests may go. Entries are domains, IP addresses or CIDR ranges, each with `:port` or not."""
 
@@ -44,8 +47,9 @@ class EgressSettings(BaseModel, extra="forbid"):
     deny: list[str] = Field(default=[], description="Refused although the defaults would let it pass; wins over allow")
     ports: list[int] = Field(default=[80, 443], description="Ports that may be reached everywhere")
     only: bool = Field(default=False, description="Nothing may be reached but what `allow` lists")
-    proxy: str | None = Field(
-        default=None, description="A forward proxy that dials for us: `http://proxy.example:3128`"
+    proxy: SecretStr | None = Field(
+        default=None,
+        description="A forward proxy that resolves and dials for us: `http://user:pass@proxy.example:3128`",
     )
 
     @field_validator("allow", "deny")
@@ -62,6 +66,13 @@ class EgressSettings(BaseModel, extra="forbid"):
             if not 0 < port < 65_536:
                 raise ValueError(f"port {port} is not between 1 and 65535")
         return ports
+
+    @field_validator("proxy")
+    @classmethod
+    def _proxy_parses(cls, proxy: SecretStr | None) -> SecretStr | None:
+        if proxy and not PROXY.fullmatch(proxy.get_secret_value()):
+            raise ValueError("write the forward proxy as http://host:port or http://user:pass@host:port")
+        return proxy
 
 
 @dataclass(frozen=True)
