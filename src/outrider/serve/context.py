@@ -44,7 +44,7 @@ class Reporter:
         now = time.monotonic()
         finished = total is not None and done >= total
         too_soon = now - self._sent_at < 1 / PER_SECOND and not finished and data is None
-        if self._token is None or done <= self._done or too_soon:
+        if done <= self._done or too_soon:
             return
         self._done, self._sent_at = done, now
         await self._send(done, total, message, data)

@@ -1,0 +1,232 @@
+"""The protocol edge through the official client, over every transport and protocol era."""
+
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import ElicitResult, InputRequiredResult
+
+import fakes
+import parrot
+from outrider.serve.http import http_app
+from outrider.serve.mcp import mcp_server
+
+pytestmark = pytest.mark.anyio
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+WAYS = [(transport, mode) for transport in ("memory", "stdio", "http") for mode in ("auto", "legacy")]
+
+
+@asynccontextmanager
+async def in_memory(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
+    async with Client(mcp_server(*parrot.house(folder)), mode=mode, **options) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
+    command = StdioServerParameters(command=sys.executable, args=[parrot.__file__, str(folder)])
+    async with Client(command, mode=mode, **options) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
+    app = http_app({"": mcp_server(*parrot.house(folder))})
+    async with fakes.serve(app) as url, Client(f"{url}/mcp", mode=mode, **options) as client:
+        yield client
+
+
+@pytest.fixture(params=WAYS, ids=["-".join(way) for way in WAYS])
+def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Connect:
+    transport, mode = request.param
+    ways = {"memory": in_memory, "stdio": over_stdio, "http": over_http}
+    return lambda **options: ways[transport](tmp_path, mode, **options)
+
+
+async def test_tools_are_listed_with_schemas_effects_and_marks(connect: Connect):
+    with anyio.fail_after(30):
+        async with connect() as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert tools["say"].input_schema == {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "minLength": 1, "maxLength": 20, "description": "What to say"},
+            "times": {"type": "integer", "default": 1},
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+    assert tools["say"].output_schema is None
+    assert tools["add"].output_schema["properties"]["total"] == {"type": "integer"}
+    assert tools["say"].annotations.read_only_hint
+    assert tools["fly"].annotations.destructive_hint
+    assert tools["say"].meta == {"anthropic/alwaysLoad": True}
+
+
+async def test_text_to_be_read_comes_without_structured_content(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("say", {"text": "ahoi", "times": 2})
+    assert [item.text for item in result.content] == ["ahoiahoi"]
+    assert result.structured_content is None
+    assert result.meta["outrider/untrusted"] is True
+
+
+async def test_data_comes_as_structured_content_and_as_text_that_says_the_same(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("add", {"a": 2, "b": 3})
+    assert result.structured_content == {"total": 5}
+    assert result.content[0].text == "total: 5"
+
+
+async def test_every_kind_of_item_arrives(connect: Connect):
+    async with connect() as client:
+        text, image, page, link = (await client.call_tool("show", {})).content
+    assert (text.type, image.type, page.type, link.type) == ("text", "image", "resource", "resource_link")
+    assert image.data == "iVBORw=="
+    assert page.resource.mime_type == "application/vnd.x.page"
+    assert page.resource.meta == {"outrider/fields": {"title": "T", "responseCode": "200"}, "seen": True}
+    assert link.uri == "outrider://x"
+
+
+async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("lose", {})
+    assert result.is_error
+    assert result.content[0].text == "no seed 'x'\nchoose another"
+    assert result.structured_content["error"] == {
+        "code": "not_found",
+        "kind": "not_found",
+        "message": "no seed 'x'",
+        "retryable": False,
+        "hint": "choose another",
+        "details": {"seeds": ["a", "b"]},
+    }
+
+
+async def test_a_passing_failure_says_when_to_try_again(connect: Connect):
+    async with connect() as client:
+        error = (await client.call_tool("later", {})).structured_content["error"]
+    assert (error["code"], error["retryable"], error["retry_after"]) == ("unavailable", True, 30)
+
+
+async def test_a_bug_shows_an_incident_and_no_internals(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("break_down", {})
+    assert result.is_error
+    assert "incident" in result.content[0].text
+    assert "secret internals" not in json.dumps(result.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "text: is required"),
+        ({"text": ""}, "text: "),
+        ({"text": "x" * 21}, "text: "),
+        ({"text": "a", "tims": 2}, "did you mean 'times'?"),
+        ({"text": "a", "times": "many"}, "times: "),
+    ],
+)
+async def test_bad_arguments_are_an_answer_that_names_the_field(tmp_path: Path, arguments: dict[str, Any], said: str):
+    async with in_memory(tmp_path, "auto") as client:
+        result = await client.call_tool("say", arguments)
+    assert result.is_error
+    assert said in result.content[0].text
+
+
+async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(connect: Connect):
+    async with connect() as client:
+        with pytest.raises(MCPError, match="did you mean say"):
+            await client.call_tool("sey", {})
+
+
+async def test_progress_reaches_the_caller_that_asked(connect: Connect):
+    seen: list[tuple[float, float | None, str | None]] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        seen.append((done, total, message))
+
+    async with connect() as client:
+        result = await client.call_tool("wait_for_it", {"steps": 40}, progress_callback=note)
+    assert result.content[0].text == "done"
+    assert seen[-1] == (40.0, 40.0, "step 40")
+    assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})
+    assert len(seen) < 10
+
+
+async def test_context_travels_with_the_call(connect: Connect):
+    meta = {
+        "session_id": "s1",
+        "assistant_id": "a1",
+        "thread_id": "t1",
+        "message_id": "m1",
+        "stepContext": {"citationsOffset": 8, "citationsCount": 4},
+    }
+    async with connect() as client:
+        result = await client.call_tool("who", {}, meta=meta)
+    assert result.content[0].text == "s1|a1|t1|m1|(8, 4)"
+
+
+@pytest.mark.parametrize(("allow", "said"), [(True, "flew to sea"), (False, "the user did not allow fly")])
+async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: Connect, allow: bool, said: str):
+    async def person(context: Any, params: Any) -> ElicitResult:
+        assert "Fly away" in params.message
+        assert "sea" in params.message
+        return ElicitResult(action="accept", content={"allow": allow})
+
+    async with connect(elicitation_callback=person) as client:
+        result = await client.call_tool("fly", {"where": "sea"})
+    assert result.content[0].text.startswith(said)
+    assert result.is_error is not allow
+
+
+async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Path):
+    async with in_memory(tmp_path, "legacy") as client:
+        result = await client.call_tool("fly", {"where": "sea"})
+    assert result.is_error
+    assert "OUTRIDER_TOOLS__STAKES" in result.content[0].text
+
+
+async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
+    async with in_memory(tmp_path, "auto") as client:
+        paused = await client.session.call_tool("fly", {"where": "sea"}, allow_input_required=True)
+        assert isinstance(paused, InputRequiredResult)
+        yes = {"consent": ElicitResult(action="accept", content={"allow": True})}
+        with pytest.raises(MCPError, match="requestState"):
+            await client.session.call_tool(
+                "fly", {"where": "war"}, request_state=paused.request_state, input_responses=yes
+            )
+
+
+async def test_stakes_are_set_by_the_operator(tmp_path: Path):
+    server = mcp_server(*parrot.house(tmp_path, stakes={"fly": "never_ask"}))
+    async with Client(server) as client:
+        assert (await client.call_tool("fly", {"where": "sea"})).content[0].text == "flew to sea for default"
+
+
+async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path: Path):
+    server = mcp_server(*parrot.house(tmp_path), style="builtin")
+    async with Client(server) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        said = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
+    assert "builtin_parrot__say" in names
+    assert [result.content[0].text for result in said] == ["a", "a"]
+
+
+async def test_artifacts_are_resources(tmp_path: Path):
+    toolbox, artifacts = parrot.house(tmp_path)
+    kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
+    async with Client(mcp_server(toolbox, artifacts)) as client:
+        listed = (await client.list_resources()).resources
+        read = (await client.read_resource(kept.uri)).contents[0]
+        with pytest.raises(MCPError, match="no artifact"):
+            await client.read_resource("outrider://artifacts/nope")
+    assert [(each.uri, each.name) for each in listed] == [(kept.uri, "a.png")]
+    assert (read.mime_type, read.blob) == ("image/png", "iVBORw==")

@@ -1,0 +1,94 @@
+"""What really stands on the wire, byte for byte, in every protocol version that clients speak."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import parrot
+
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = "2026-07-28"
+
+
+def talk(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sends the messages to a parrot over stdio; returns the answers to those that have an id."""
+    command = [sys.executable, parrot.__file__, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        answers = []
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+            process.stdin.flush()
+            if "id" in message:
+                answers.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        assert process.wait(timeout=10) == 0
+    return answers
+
+
+def handshake(version: str) -> list[dict[str, Any]]:
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    return [
+        {"id": 1, "method": "initialize", "params": params},
+        {"method": "notifications/initialized"},
+    ]
+
+
+def envelope() -> dict[str, Any]:
+    return {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"},
+    }
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+def test_a_resources_own_fields_lie_beside_its_text_in_older_versions(tmp_path: Path, version: str):
+    call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}}}
+    initialized, called = talk(tmp_path, *handshake(version), call)
+    assert initialized["result"]["protocolVersion"] == version
+    resource = next(item for item in called["result"]["content"] if item["type"] == "resource")["resource"]
+    assert (resource["text"], resource["title"], resource["responseCode"]) == ("body", "T", "200")
+
+
+def test_a_resources_own_fields_lie_beside_its_text_in_the_newest_version(tmp_path: Path):
+    call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}, "_meta": envelope()}}
+    (called,) = talk(tmp_path, call)
+    resource = next(item for item in called["result"]["content"] if item["type"] == "resource")["resource"]
+    assert (resource["text"], resource["title"], resource["responseCode"]) == ("body", "T", "200")
+
+
+def test_progress_carries_its_data_under_the_callers_token(tmp_path: Path):
+    command = [sys.executable, parrot.__file__, str(tmp_path)]
+    call = {"name": "wait_for_it", "arguments": {"steps": 1}, "_meta": {"progressToken": "mine"}}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        for message in [*handshake("2025-11-25"), {"id": 2, "method": "tools/call", "params": call}]:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+        process.stdin.flush()
+        lines = [json.loads(process.stdout.readline()) for _ in range(3)]
+        process.stdin.close()
+    notice = lines[1]["params"]
+    assert (notice["progressToken"], notice["progress"], notice["total"]) == ("mine", 1, 1)
+    assert notice["_meta"] == {"data": {"label": "x"}}
+
+
+def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
+    command = [sys.executable, parrot.__file__, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"{not json\n\xff\xfe\n[]\n")
+        for message in handshake("2025-11-25"):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n")
+        process.stdin.flush()
+        answers = (json.loads(line) for line in process.stdout)
+        answer = next(each for each in answers if each.get("id") == 1)
+        process.stdin.close()
+    assert answer["result"]["serverInfo"]["name"] == "parrot"

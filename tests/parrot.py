@@ -1,0 +1,110 @@
+"""A toolset with one tool of each kind, and a server over it: what the protocol edge is tested with."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from pydantic import BaseModel, Field
+
+from outrider.core.artifacts import Artifacts
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import NotFound, Unavailable
+from outrider.core.events import Events
+from outrider.core.policy import ToolPolicy
+from outrider.core.result import Image, Link, Resource, Result, Text
+from outrider.core.tool import Toolset
+from outrider.core.toolbox import Toolbox
+
+parrot = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
+
+
+class Sum(BaseModel):
+    total: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"total: {self.total}"
+
+
+@parrot.tool(untrusted=True, always_load=True)
+async def say(
+    text: Annotated[str, Field(min_length=1, max_length=20, description="What to say")], times: int = 1
+) -> str:
+    """Say it back."""
+    return text * times
+
+
+@parrot.tool()
+async def add(a: int, b: int) -> Sum:
+    """Add two numbers."""
+    return Sum(total=a + b)
+
+
+@parrot.tool()
+async def show() -> Result:
+    """Show one item of every kind."""
+    page = Resource(
+        "https://a.example/", "application/vnd.x.page", "body", {"title": "T", "responseCode": "200"}, {"seen": True}
+    )
+    return Result((Text("read me"), Image(b"\x89PNG"), page, Link("outrider://x", "x", "text/plain", 3)))
+
+
+@parrot.tool()
+async def lose() -> str:
+    """Fail in a way that the model can react to."""
+    raise NotFound("no seed 'x'", hint="choose another", details={"seeds": ["a", "b"]})
+
+
+@parrot.tool()
+async def break_down() -> str:
+    """Fail in a way that nobody foresaw."""
+    raise RuntimeError("secret internals")
+
+
+@parrot.tool()
+async def wait_for_it(call: Call, /, steps: int = 3) -> str:
+    """Report progress."""
+    for step in range(1, steps + 1):
+        await call.progress(step, steps, f"step {step}", {"label": "x"} if step == steps else None)
+    return "done"
+
+
+@parrot.tool(effect="act", title="Fly away")
+async def fly(call: Call, /, where: str) -> str:
+    """Do something that a person must allow."""
+    return f"flew to {where} for {call.session}"
+
+
+@parrot.tool()
+async def who(call: Call, /) -> str:
+    """Tell what travelled with the call."""
+    return f"{call.session}|{call.assistant}|{call.thread}|{call.message}|{call.citations}"
+
+
+@parrot.tool()
+async def later() -> str:
+    """Fail for now."""
+    raise Unavailable("the seed shop is closed", retry_after=30)
+
+
+def house(folder: Path, **policy: Any) -> tuple[Toolbox, Artifacts]:
+    """A toolbox over the parrot, with its database in that folder."""
+    database = Database.file(folder / "parrot.db")
+    toolbox = Toolbox([parrot], {}, Events(database), ToolPolicy(**policy))
+    return toolbox, Artifacts(folder / "artifacts", database, keep_seconds=60)
+
+
+async def main(folder: Path) -> None:
+    """Serves the parrot over stdio."""
+    from outrider.serve.mcp import mcp_server
+    from outrider.serve.stdio import serve_stdio
+    from outrider.serve.wire import claim
+
+    wire = claim()
+    await serve_stdio(mcp_server(*house(folder), name="parrot"), wire)
+
+
+if __name__ == "__main__":
+    anyio.run(main, Path(sys.argv[1]))
