@@ -1,0 +1,20 @@
+"""Searching the web over many providers, with or without keys. Knows neither MCP nor pages."""
+
+from outrider.search.access import ProviderStatus, explain
+from outrider.search.provider import Hit, Provider, Query, Source
+from outrider.search.search import Attempt, Depth, Found, Search
+from outrider.search.settings import SearchSettings
+
+__all__ = [
+    "Attempt",
+    "Depth",
+    "Found",
+    "Hit",
+    "Provider",
+    "ProviderStatus",
+    "Query",
+    "Search",
+    "SearchSettings",
+    "Source",
+    "explain",
+]

@@ -1,0 +1,68 @@
+"""Every way a search provider fails, as one code each, and the error a model gets for it.
+
+The code is what the circuit breaker, the ledger and the tests speak; the error's kind (see
+`core.errors`) is what a model acts on.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Unavailable
+
+Code = Literal[
+    "auth",
+    "bad_reply",
+    "bad_request",
+    "blocked",
+    "captcha",
+    "not_configured",
+    "quota",
+    "rate_limited",
+    "sunset",
+    "timeout",
+    "unavailable",
+    "unsupported",
+]
+
+KINDS: Mapping[Code, type[OutriderError]] = {
+    "auth": NotConfigured,
+    "bad_reply": Unavailable,
+    "bad_request": InvalidInput,
+    "blocked": Unavailable,
+    "captcha": Unavailable,
+    "not_configured": NotConfigured,
+    "quota": Unavailable,
+    "rate_limited": Unavailable,
+    "sunset": NotConfigured,
+    "timeout": Unavailable,
+    "unavailable": Unavailable,
+    "unsupported": InvalidInput,
+}
+
+# What an HTTP status means where the provider's own table says nothing else (RFC 9110, section 15;
+# 402 and 429 as every provider here uses them).
+STATUSES: Mapping[int, Code] = {
+    400: "bad_request",
+    401: "auth",
+    402: "quota",
+    403: "auth",
+    408: "timeout",
+    413: "bad_request",
+    414: "bad_request",
+    422: "bad_request",
+    429: "rate_limited",
+    504: "timeout",
+}
+
+# Failures that say something about the request, not about the provider's health.
+HARMLESS: frozenset[str] = frozenset({"bad_request", "unsupported", "not_configured", "sunset"})
+
+
+def failure(code: Code, message: str, *, hint: str = "", retry_after: float | None = None) -> OutriderError:
+    """The typed error for a code; `retry_after` in seconds where the provider told."""
+    return KINDS[code](message, code=code, hint=hint, retry_after=retry_after)
+
+
+def code_of(status: int) -> Code:
+    """The code of an HTTP status that is no success."""
+    return STATUSES.get(status, "unavailable")

@@ -1,0 +1,319 @@
+"""What a search provider is: a table of facts, and two mappings between our words and its wire.
+
+A provider is one file under `providers/`; nothing lists them (`core.discovery`). Plugins add more
+through the entry-point group `outrider.search_providers`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from outrider.core.errors import InvalidInput
+from outrider.search.failures import Code, failure
+
+if TYPE_CHECKING:
+    from outrider.core.http import Reply
+
+Mode = Literal["web", "image", "news"]
+Freshness = Literal["day", "week", "month", "year"]
+Safe = Literal["off", "moderate", "strict"]
+Feature = Literal["freshness", "language", "region", "site", "safe", "page"]
+MODES = ("web", "image", "news")
+MOST = 20  # results that one query may ask for
+GROUP = "outrider.search_providers"
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is looked for. Raises InvalidInput for values out of range.
+
+    Attributes:
+        text: The words, not empty.
+        count: Results wanted, 1 to 20.
+        page: 1 is the first page of `count` results.
+        freshness: Nothing older than this.
+        language: ISO 639-1 code, for instance `de`.
+        region: ISO 3166-1 alpha-2 code, for instance `DE`.
+        site: Only results of this host, with or without a path.
+    """
+
+    text: str
+    mode: Mode = "web"
+    count: int = 10
+    page: int = 1
+    freshness: Freshness | None = None
+    language: str | None = None
+    region: str | None = None
+    site: str | None = None
+    safe: Safe = "moderate"
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise InvalidInput("query: is empty", hint="say what to look for")
+        if not 1 <= self.count <= MOST:
+            raise InvalidInput(f"count: must be 1 to {MOST}, not {self.count}")
+        if self.page < 1:
+            raise InvalidInput(f"page: begins at 1, not {self.page}")
+        if self.mode not in MODES:
+            raise InvalidInput(f"mode: must be one of {', '.join(MODES)}, not {self.mode!r}")
+
+    @property
+    def lang(self) -> str | None:
+        """The language without its region: `de` for `de-AT`."""
+        return self.language.replace("_", "-").split("-")[0].lower() if self.language else None
+
+    @property
+    def country(self) -> str | None:
+        """The region in capitals."""
+        return self.region.upper() if self.region else None
+
+    @property
+    def start(self) -> int:
+        """How many results lie before this page."""
+        return (self.page - 1) * self.count
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who found a result, and on which place (1 is the best)."""
+
+    provider: str
+    rank: int
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result: text that other people wrote, cleaned, with an http(s) address.
+
+    `score` is the provider's own or, after fusion, the fused one; only comparable within one answer.
+    The image fields are filled in image mode, where `url` is the page that shows the image.
+    """
+
+    title: str
+    url: str
+    snippet: str = ""
+    published: str | None = None
+    provider: str = ""
+    rank: int = 0
+    score: float | None = None
+    image_url: str | None = None
+    page_url: str | None = None
+    thumbnail_url: str | None = None
+    width: int | None = None
+    height: int | None = None
+    sources: tuple[Source, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The hit as a JSON object, without what it does not have."""
+        return {name: value for name, value in asdict(self).items() if value not in (None, ())}
+
+
+@dataclass(frozen=True)
+class Credential:
+    """One value that a provider needs: how it is called in settings and in the environment."""
+
+    name: str = "api_key"
+    aliases: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    secret: bool = True
+
+
+@dataclass(frozen=True)
+class Rate:
+    """At most `calls` in any `seconds`."""
+
+    calls: float
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class Access:
+    """How this installation reaches a provider. The credentials never show in its repr.
+
+    Attributes:
+        id: Under which the ledger knows it: one provider with two keys is two accesses.
+        trusted: The endpoint was chosen by the operator, so it may be on a private network.
+        keyless: It is used without a key.
+        now: Seconds since the epoch, from the injected clock.
+    """
+
+    id: str
+    endpoint: str
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    trusted: bool = False
+    keyless: bool = False
+    timeout: float = 20.0
+    user_agent: str = ""
+    rate: Rate = field(default_factory=lambda: Rate(5))
+    now: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The credential named `api_key`, or ""."""
+        return self.credentials.get("api_key", "")
+
+    @property
+    def today(self) -> date:
+        return datetime.fromtimestamp(self.now, UTC).date()
+
+    def at(self, now: float) -> "Access":
+        """The same access at another time."""
+        return replace(self, now=now)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One HTTP request. `params` without None are sent; `notes` say what could not be asked for."""
+
+    url: str
+    method: Literal["GET", "POST"] = "GET"
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    json: Any = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A provider's own meaning of a status and words in its error; the first that fits counts.
+
+    `status` None fits every failing status; `words` is a regular expression for the message.
+    """
+
+    status: int | None
+    code: Code
+    words: str = ""
+    hint: str = ""
+
+
+Item = dict[str, Any]
+Send = Callable[[Ask], Awaitable["Reply"]]
+
+
+@dataclass(frozen=True)
+class Powers:
+    """What the app hands to providers that do not speak HTTP through `core.http`.
+
+    Attributes:
+        local: Searches in what was read before.
+        proxy_url: The address of the guarded CONNECT proxy, or None when there is none.
+    """
+
+    local: Callable[[Query], Awaitable[list[Hit]]] | None = None
+    proxy_url: Callable[[], str | None] | None = None
+
+
+Run = Callable[[Query, Access, Powers], Awaitable[list[Item]]]
+
+
+def _always(_powers: Powers) -> str:
+    return ""
+
+
+def as_json(reply: "Reply") -> Any:
+    """The usual way to read a reply."""
+    return reply.json()
+
+
+def _no_quota(_reply: "Reply") -> int | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Provider:
+    """The facts of one search provider.
+
+    Attributes:
+        name: Unique, as in settings.
+        title: As people know it.
+        remedy: How to get or repair access, in one sentence.
+        endpoint: The address that the request mapping builds on.
+        keyless_endpoint: Another one for use without a key; default: the same.
+        credentials: What it needs to be used with a key.
+        keyless: Place in the chain without a key (1 first); None: it needs its credentials.
+        features: Which parts of a query it can honour; `keyless_features` where they differ.
+        lacks: What it cannot do in one mode although it can in others.
+        site_operator: It understands `site:` in the words.
+        max_count: Most results in one call. Without `page`, pages are cut from one long answer.
+        max_offset: Most results before a page, for those that can page.
+        max_chars, max_words: Limits of the query; longer ones are cut with a note.
+        rate, keyless_rate: Calls that it allows.
+        sunset: The day from which its own endpoint is gone.
+        weight: How much its ranking counts in fusion.
+        ask: From a query to a request.
+        read: From parsed JSON to items with the field names of `Hit`; may raise a typed failure.
+        decode: From a reply to what `read` takes.
+        rules: What its errors mean where HTTP's own meaning does not hold.
+        quota: What is left of the plan, when the reply tells.
+        call: Replaces the single request, for protocols of several steps.
+        run: Replaces HTTP altogether.
+        missing: Why it cannot be offered with these powers; "" if it can.
+    """
+
+    name: str
+    title: str
+    remedy: str
+    endpoint: str = ""
+    keyless_endpoint: str = ""
+    credentials: tuple[Credential, ...] = ()
+    keyless: int | None = None
+    modes: frozenset[Mode] = frozenset({"web"})
+    features: frozenset[Feature] = frozenset()
+    keyless_features: frozenset[Feature] | None = None
+    lacks: Mapping[str, frozenset[Feature]] = field(default_factory=dict)
+    site_operator: bool = False
+    max_count: int = MOST
+    max_offset: int | None = None
+    max_chars: int = 2_000
+    max_words: int = 400
+    rate: Rate = field(default_factory=lambda: Rate(5))
+    keyless_rate: Rate = field(default_factory=lambda: Rate(2))
+    sunset: date | None = None
+    weight: float = 1.0
+    ask: Callable[[Query, Access], Ask] | None = None
+    read: Callable[[Any, Query], list[Item]] | None = None
+    decode: Callable[["Reply"], Any] = as_json
+    rules: tuple[Rule, ...] = ()
+    quota: Callable[["Reply"], int | None] = _no_quota
+    call: Callable[[Send, Query, Access], Awaitable["Reply"]] | None = None
+    run: Run | None = None
+    missing: Callable[[Powers], str] = _always
+
+    def supports(self, feature: Feature, query: Query, *, keyless: bool = False) -> bool:
+        """Whether it can honour that part of the query, in that mode and with that access."""
+        known = self.keyless_features if keyless and self.keyless_features is not None else self.features
+        return feature in known and feature not in self.lacks.get(query.mode, frozenset())
+
+    def gone(self, access: Access) -> bool:
+        """Whether the provider's own service has ended; an operator's gateway may go on."""
+        own = access.endpoint.rstrip("/") == self.endpoint.rstrip("/")
+        return self.sunset is not None and own and access.today >= self.sunset
+
+
+def items(body: Any, *path: str, name: str) -> list[Item]:
+    """The objects in the list under a path of keys; a missing key means none.
+
+    Raises `bad_reply` where something else stands: a wrong shape must never pass for "no results".
+    """
+    at = body
+    for key in path:
+        if not isinstance(at, dict):
+            raise failure("bad_reply", f"{name} answered in an unknown shape")
+        at = at.get(key)
+        if at is None:
+            return []
+    if not isinstance(at, list):
+        raise failure("bad_reply", f"{name} answered in an unknown shape")
+    found = [item for item in at if isinstance(item, dict)]
+    if at and not found:
+        raise failure("bad_reply", f"{name} answered in an unknown shape")
+    return found
+
+
+def expect(body: Any, *keys: str, name: str) -> dict[str, Any]:
+    """The body as an object that has at least one of the keys which every genuine answer has."""
+    if isinstance(body, dict) and any(key in body for key in keys):
+        return body
+    raise failure("bad_reply", f"{name} answered without {' or '.join(keys)}")

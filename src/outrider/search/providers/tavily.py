@@ -1,0 +1,109 @@
+"""Tavily: docs.tavily.com. Without a key the header `X-Tavily-Access-Mode: keyless` takes its place."""
+
+from typing import Any
+
+from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
+
+# `country` wants English names in lower case; other regions are told in a note.
+COUNTRIES = {
+    "AR": "argentina",
+    "AT": "austria",
+    "AU": "australia",
+    "BE": "belgium",
+    "BR": "brazil",
+    "CA": "canada",
+    "CH": "switzerland",
+    "CL": "chile",
+    "CN": "china",
+    "CO": "colombia",
+    "CZ": "czech republic",
+    "DE": "germany",
+    "DK": "denmark",
+    "EG": "egypt",
+    "ES": "spain",
+    "FI": "finland",
+    "FR": "france",
+    "GB": "united kingdom",
+    "GR": "greece",
+    "HU": "hungary",
+    "ID": "indonesia",
+    "IE": "ireland",
+    "IL": "israel",
+    "IN": "india",
+    "IT": "italy",
+    "JP": "japan",
+    "KR": "south korea",
+    "MX": "mexico",
+    "NL": "netherlands",
+    "NO": "norway",
+    "NZ": "new zealand",
+    "PL": "poland",
+    "PT": "portugal",
+    "RO": "romania",
+    "SE": "sweden",
+    "SG": "singapore",
+    "TH": "thailand",
+    "TR": "turkey",
+    "TW": "taiwan",
+    "UA": "ukraine",
+    "US": "united states",
+    "VN": "vietnam",
+    "ZA": "south africa",
+}
+
+
+def ask(query: Query, access: Access) -> Ask:
+    """`country` is for general searches only."""
+    general = query.mode == "web"
+    country = COUNTRIES.get(query.country or "") if general else None
+    body = {
+        "query": query.text,
+        "max_results": query.count,
+        "search_depth": "basic",
+        "topic": "general" if general else "news",
+        "time_range": query.freshness,
+        "country": country,
+        "include_domains": [query.site] if query.site else None,
+    }
+    auth = {"X-Tavily-Access-Mode": "keyless"} if access.keyless else {"Authorization": f"Bearer {access.key}"}
+    unmet = query.country and not country
+    notes = (f"Tavily cannot choose the region {query.country} here",) if unmet else ()
+    return Ask(f"{access.endpoint}/search", "POST", json=body, headers=auth, notes=notes)
+
+
+def read(body: Any, _query: Query) -> list[Item]:
+    body = expect(body, "results", name="Tavily")
+    return [
+        {
+            "title": item.get("title"),
+            "url": item.get("url"),
+            "snippet": item.get("content"),
+            "published": item.get("published_date"),
+            "score": item.get("score"),
+        }
+        for item in items(body, "results", name="Tavily")
+    ]
+
+
+provider = Provider(
+    name="tavily",
+    title="Tavily",
+    remedy="get a key at app.tavily.com and set TAVILY_API_KEY",
+    endpoint="https://api.tavily.com",
+    credentials=(Credential(aliases=("token",), env=("TAVILY_API_KEY",)),),
+    keyless=1,
+    modes=frozenset({"web", "news"}),
+    features=frozenset({"freshness", "region", "site"}),
+    max_count=20,
+    max_chars=400,
+    rate=Rate(10, 10.0),
+    keyless_rate=Rate(2, 2.0),
+    ask=ask,
+    read=read,
+    rules=(
+        Rule(432, "quota"),
+        Rule(433, "quota"),
+        Rule(403, "quota", words="limit|quota|credit"),
+        Rule(400, "bad_request"),
+    ),
+)

@@ -1,0 +1,41 @@
+"""You.com: you.com/docs. The same address serves with and without a key; without, about 100 calls a day."""
+
+from typing import Any
+
+from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, expect, items
+
+
+def ask(query: Query, access: Access) -> Ask:
+    """The endpoint is the whole address. News come in a section of the same answer."""
+    params = {"query": query.text, "count": query.count, "freshness": query.freshness, "country": query.country}
+    return Ask(access.endpoint, params=params, headers={} if access.keyless else {"X-API-Key": access.key})
+
+
+def read(body: Any, query: Query) -> list[Item]:
+    body = expect(body, "results", name="You.com")
+    return [
+        {
+            "title": item.get("title"),
+            "url": item.get("url"),
+            "snippet": item.get("description") or item.get("snippets"),
+            "published": item.get("page_age"),
+        }
+        for item in items(body, "results", query.mode, name="You.com")
+    ]
+
+
+provider = Provider(
+    name="you",
+    title="You.com",
+    remedy="get a key at you.com/platform and set YDC_API_KEY",
+    endpoint="https://api.you.com/v1/agents/search",
+    credentials=(Credential(aliases=("token",), env=("YDC_API_KEY", "YOU_API_KEY")),),
+    keyless=2,
+    modes=frozenset({"web", "news"}),
+    features=frozenset({"freshness", "region"}),
+    site_operator=True,
+    max_count=20,
+    keyless_rate=Rate(1, 1.0),
+    ask=ask,
+    read=read,
+)
