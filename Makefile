@@ -1,62 +1,73 @@
 # The two commands of the README are `make demo` and `make test`. Each sets up all that it needs,
 # into .tools and .venv of this folder: Python 3.11 or newer and make are enough to start with.
 
-PYTHON ?= python3
-UV_VERSION := $(shell cat requirements/uv.txt)
+PYTHON ?= $(shell requirements/python.sh)
 UV := .tools/bin/uv
 RUN := .venv/bin
-LOCKED := requirements/dev.txt
+COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate --custom-compile-command "make lock"
+NPM_LOCK = npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
+
+# uv has names of its own for what pip was told about this network.
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+ifdef PIP_CERT
+export SSL_CERT_FILE ?= $(PIP_CERT)
+endif
 
 .PHONY: demo test check lint types layers unit e2e conformance bench lock clean
 
-demo: .venv/ready
-	$(RUN)/python -m demo
+# What the tests need holds what the demo needs; an environment that has it is left as it is.
+demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
+	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
 test: lint types layers unit e2e conformance
 
 # The quick half: what to run before each commit.
 check: lint types layers unit
 
-lint: .venv/ready
+lint: .venv/dev.ready
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 
-types: .venv/ready
+types: .venv/dev.ready
 	$(RUN)/ty check
 
-layers: .venv/ready
+layers: .venv/dev.ready
 	$(RUN)/lint-imports
 
-unit: .venv/ready
+unit: .venv/dev.ready
 	$(RUN)/pytest tests/unit tests/contract -n auto
 
-e2e: .venv/ready
+e2e: .venv/dev.ready
 	$(RUN)/pytest tests/e2e
 
-conformance: .venv/ready
+# The protocol's own conformance suite; it needs npm, and says so where there is none.
+conformance: .venv/dev.ready
 	$(RUN)/python -m tests.conformance
 
-bench: .venv/ready
-	$(RUN)/python -m bench
+# `make bench PARTS="cold_start tokens"` measures only these.
+bench: .venv/dev.ready
+	$(RUN)/python -m bench $(PARTS)
 
-# Rewrites the locked versions from the ranges in pyproject.toml.
+# Rewrites the locked versions from the ranges in pyproject.toml; UPGRADE=--upgrade takes the newest.
 lock: $(UV)
-	$(UV) pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-		pyproject.toml -o requirements/run.txt
-	$(UV) pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-		--all-extras --group dev pyproject.toml -o requirements/dev.txt
+	echo uv | $(COMPILE) - -o requirements/uv.txt
+	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
+	$(COMPILE) --group build -c requirements/dev.txt pyproject.toml -o requirements/run.txt
+	$(COMPILE) bench/peers.in -o bench/peers.txt
+	cd tests/conformance && $(NPM_LOCK)
+	cd bench && $(NPM_LOCK)
 
-.venv/ready: $(LOCKED) pyproject.toml $(UV)
-	$(UV) venv -q --allow-existing --python $(PYTHON) .venv
-	$(UV) pip sync -q --python .venv --require-hashes --compile-bytecode $(LOCKED)
-	$(UV) pip install -q --python .venv --no-deps --editable .
+.venv/%.ready: requirements/%.txt pyproject.toml $(UV)
+	test -x $(RUN)/python || $(UV) venv -q --python "$(PYTHON)" .venv
+	$(UV) pip sync -q --python .venv --require-hashes --compile-bytecode $<
+	$(UV) pip install -q --python .venv --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Debian's Python comes without venv; pip can then install into a folder all the same.
 $(UV): requirements/uv.txt
-	$(PYTHON) -m venv .tools 2>/dev/null && .tools/bin/python -m pip install -q uv==$(UV_VERSION) || \
-		( rm -rf .tools && $(PYTHON) -m pip install -q --target .tools/lib uv==$(UV_VERSION) && \
-		  mkdir -p .tools/bin && ln -sf ../lib/bin/uv .tools/bin/uv )
+	requirements/uv.sh "$(PYTHON)"
 	touch $@
 
 clean:
