@@ -1,6 +1,6 @@
 """Builds the house: settings in, services and servers out. The only place where parts meet."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
-from outrider.search import Search
+from outrider.search import Hit, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
 
@@ -102,7 +102,7 @@ def _build(loaded: Loaded) -> tuple[App, Http]:
     guard = Guard(settings.egress)
     http = Http(guard)
     pages = Pages(http, settings.pages, database)
-    search = Search(http, settings.search, database, local=pages.search, environ=loaded.environ)
+    search = Search(http, settings.search, database, local=_local(pages), environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
     events = Events(database)
     services: dict[type, Any] = {
@@ -115,6 +115,16 @@ def _build(loaded: Loaded) -> tuple[App, Http]:
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     toolbox = Toolbox(_chosen(settings.toolsets, every), services, events, settings.tools)
     return App(loaded, toolbox, events, artifacts, database, search, pages, every), http
+
+
+def _local(pages: Pages) -> Callable[[Query], Awaitable[list[Hit]]]:
+    """The search domain's view of what the pages domain has read."""
+
+    async def find_read(query: Query) -> list[Hit]:
+        read = await pages.search(query.text, query.count)
+        return [Hit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]
+
+    return find_read
 
 
 def _choices(loaded: Loaded) -> Choices:

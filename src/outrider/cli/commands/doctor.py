@@ -1,0 +1,103 @@
+"""`outrider doctor`: everything that could have been forgotten, each with its remedy."""
+
+import shutil
+import sys
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import EXIT_PARTLY, print_json, run
+from outrider.core.errors import OutriderError
+from outrider.settings import Loaded
+
+if TYPE_CHECKING:
+    from outrider.app import App
+
+State = Literal["ok", "note", "bad"]
+MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
+LOW_SPACE = 200_000_000  # bytes; the page cache alone may take as much
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    state: State
+    what: str
+    remedy: str = ""
+
+
+@click.command()
+@click.option("--online", is_flag=True, help="Also search once and read one page.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
+    """Check settings, storage, keys and (with --online) the way to the web."""
+    findings = run(lambda: _examine(loaded(sets), online=online), as_json=as_json)
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            _show(finding)
+    if any(finding.state == "bad" for finding in findings):
+        sys.exit(EXIT_PARTLY)
+
+
+async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
+    from outrider.app import open_app
+
+    findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
+    findings += [Finding("note", warning) for warning in settings.warnings]
+    async with open_app(settings) as app:
+        findings += [each async for each in _storage(app)]
+        findings += [each async for each in _providers(app)]
+        if online:
+            findings += [each async for each in _web(app)]
+    return findings
+
+
+async def _storage(app: "App") -> AsyncGenerator[Finding]:
+    folder = app.loaded.settings.data_dir
+    try:
+        async with app.database.write():
+            yield Finding("ok", f"the database in {folder} can be written")
+    except OutriderError as error:
+        yield Finding("bad", error.message, error.hint)
+        return
+    free = shutil.disk_usage(folder).free if folder.exists() else LOW_SPACE
+    if free < LOW_SPACE:
+        yield Finding("note", f"only {free // 1_000_000} MB are free in {folder}", "free space, or set `data_dir`")
+
+
+async def _providers(app: "App") -> AsyncGenerator[Finding]:
+    statuses = await app.search.status()
+    usable = [each for each in statuses if each.usable]
+    if not usable:
+        yield Finding("bad", "no search provider can be used", "set BRAVE_API_KEY or TAVILY_API_KEY")
+    for each in statuses:
+        if each.usable:
+            yield Finding("ok", f"search: {each.title} {'with a key' if each.key else 'without a key'}")
+        else:
+            yield Finding("note", f"search: {each.title} is not used: {each.reason}", each.remedy)
+
+
+async def _web(app: "App") -> AsyncGenerator[Finding]:
+    try:
+        found = await app.call("web_search", query="weather", num_results=1)
+        yield Finding("ok", f"a search was answered by {(found.data or {})['provider']}")
+        await app.call("web_fetch", url=(found.data or {})["results"][0]["url"], max_chars=200)
+        yield Finding("ok", "its first page could be read")
+    except OutriderError as error:
+        yield Finding("bad", error.message, error.hint)
+    except IndexError:
+        yield Finding("note", "the search found nothing", "try `outrider search` with other words")
+
+
+def _show(finding: Finding) -> None:
+    mark, color = MARKS[finding.state]
+    click.echo(f"{click.style(mark, fg=color)} {finding.what}")
+    if finding.remedy:
+        click.echo(f"    {finding.remedy}")

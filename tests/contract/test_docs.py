@@ -1,0 +1,46 @@
+"""The documentation and the code say the same."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import anyio
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+# Words that would tell where and how this was made; written apart so that this file does not hold them.
+UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
+
+
+def generated() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return anyio.run(module.pages)
+
+
+@pytest.mark.parametrize("name", ["tools.md", "settings.md"])
+def test_the_reference_is_what_the_code_says(name: str):
+    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == generated()[name].rstrip() + "\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_between_pages_leads_somewhere(page: Path):
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_no_file_names_a_registry_or_the_place_it_was_made():
+    import subprocess
+
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    texts = {name: (ROOT / name).read_bytes().decode("utf-8", "replace") for name in tracked if (ROOT / name).is_file()}
+    assert [(name, word) for name, text in texts.items() for word in UNSAID if word in text] == []
