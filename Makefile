@@ -8,6 +8,12 @@ COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hash
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate --custom-compile-command "make lock"
 NPM_LOCK = npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 
+# Networks that inspect their traffic have their root certificate among the system's.
+CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem)
+ifneq ($(CERTIFICATES),)
+export UV_SYSTEM_CERTS ?= true
+export NODE_EXTRA_CA_CERTS ?= $(firstword $(CERTIFICATES))
+endif
 # uv has names of its own for what pip was told about this network.
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
