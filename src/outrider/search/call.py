@@ -37,7 +37,8 @@ HTTP_CODES: Mapping[str, Code] = {
     "redirects": "bad_reply",
     "too_large": "bad_reply",
 }
-MESSAGE_CHARS = 200
+READ_CHARS = 2_000  # of what a provider says; shown are the first after keys are out
+MESSAGE_CHARS = 240
 LONGEST_WAIT = 30 * 86_400.0  # seconds; a month is the longest plan period
 BODY = 5_000_000  # bytes; the largest honest answer of a provider is far below
 
@@ -192,11 +193,11 @@ def _fail_page(provider: Provider, reply: "Reply", text: str) -> NoReturn:
     wait = _retry_after(reply, None)
     if wall == "captcha":
         raise failure("captcha", f"{provider.title} asks for a CAPTCHA", retry_after=wait, hint=provider.remedy)
-    rule = _rule(provider, reply.status, plain(text))
-    if rule is not None:
-        raise failure(rule.code, f"{provider.title}: {rule.hint or rule.code}", hint=rule.hint, retry_after=wait)
     if wall == "blocked":
         raise failure("blocked", f"{provider.title} blocks this network", retry_after=wait, hint=provider.remedy)
+    rule = _rule(provider, reply.status, plain(text[:READ_CHARS]))
+    if rule is not None and rule.hint:
+        raise failure(rule.code, f"{provider.title}: {rule.hint}", hint=rule.hint, retry_after=wait)
     if 200 <= reply.status < 400:
         raise failure(
             "bad_reply",
@@ -208,7 +209,7 @@ def _fail_page(provider: Provider, reply: "Reply", text: str) -> NoReturn:
 
 def _fail(provider: Provider, access: Access, reply: "Reply", text: str) -> NoReturn:
     body = _parsed(text)
-    said = _message(body) or plain(text)[:MESSAGE_CHARS]
+    said = _message(body) or plain(text[:READ_CHARS])
     rule = _rule(provider, reply.status, said)
     code = rule.code if rule else _code(reply.status, said)
     shown = f": {said}" if said else ""
@@ -238,7 +239,7 @@ def _parsed(text: str) -> Any:
 def _message(body: Any, depth: int = 0) -> str:
     """The sentence that an error body holds, under the names that the providers use for it."""
     if isinstance(body, str):
-        return plain(body)[:MESSAGE_CHARS]
+        return plain(body[:READ_CHARS])
     if isinstance(body, list):
         body = body[0] if body else None
     if not isinstance(body, dict) or depth > 3:
@@ -287,11 +288,11 @@ def _safe(error: OutriderError, provider: Provider, access: Access) -> OutriderE
         message = f"{provider.title} did not answer within {access.timeout:g} seconds"
     return failure(
         code,
-        redact(message, access.secrets),
+        redact(message[:READ_CHARS], access.secrets)[:MESSAGE_CHARS],
         hint=redact(error.hint, access.secrets),
         retry_after=error.retry_after,
     )
 
 
 def _typed(code: str) -> Code:
-    return code if code in KINDS else HTTP_CODES.get(code, "unavailable")
+    return {**{own: own for own in KINDS}, **HTTP_CODES}.get(code, "unavailable")

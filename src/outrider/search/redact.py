@@ -27,11 +27,13 @@ def _without(text: str, secret: str) -> str:
     if len(low) != len(text):  # a letter whose lower case is longer; positions would not fit
         low = text
     pieces = {secret[at : at + size] for at in range(len(secret) - size + 1)}
+    if not any(piece in low for piece in pieces):
+        return text
     hidden = [False] * len(text)
     for at in range(len(low) - size + 1):
         if low[at : at + size] in pieces:
             hidden[at : at + size] = [True] * size
-    return _masked(text, hidden) if any(hidden) else text
+    return _masked(text, hidden)
 
 
 def _masked(text: str, hidden: list[bool]) -> str:

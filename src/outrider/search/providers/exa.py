@@ -119,7 +119,7 @@ def _text(message: dict[str, Any]) -> str:
     text = "\n\n".join(part for part in parts if isinstance(part, str))
     if result.get("isError"):
         code = "rate_limited" if LIMITED.search(text) else "unavailable"
-        raise failure(code, f"Exa: {text[:200]}", hint=provider.remedy)
+        raise failure(code, f"Exa: {text}", hint=provider.remedy)
     return text
 
 

@@ -27,7 +27,7 @@ def read(body: Any, query: Query) -> list[Item]:
     """A failure may come with status 200: then `success` is false."""
     body = expect(body, "data", "success", name="Firecrawl")
     if body.get("success") is False:
-        raise failure("unavailable", f"Firecrawl: {str(body.get('error') or 'failed')[:200]}")
+        raise failure("unavailable", f"Firecrawl: {body.get('error') or 'failed'}")
     body = expect(body, "data", name="Firecrawl")
     return [
         {

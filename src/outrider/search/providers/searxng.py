@@ -44,7 +44,7 @@ def read(body: Any, query: Query) -> list[Item]:
 
 def _unresponsive(silent: list[Any]) -> Exception:
     told = [": ".join(str(part) for part in each) if isinstance(each, list) else str(each) for each in silent]
-    text = ", ".join(told)[:200]
+    text = ", ".join(told)
     code: Code = (
         "captcha" if "captcha" in text.lower() else "rate_limited" if "too many" in text.lower() else "unavailable"
     )

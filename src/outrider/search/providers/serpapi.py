@@ -31,8 +31,8 @@ def read(body: Any, query: Query) -> list[Item]:
     """`error` with status 200 means that there are no results, or that the search itself failed."""
     body = expect(body, LISTS[query.mode], "search_metadata", "error", name="SerpApi")
     said = body.get("error")
-    if isinstance(said, str) and not NOTHING.search(said):
-        raise failure("unavailable", f"SerpApi: {said[:200]}")
+    if said and not NOTHING.search(str(said)):
+        raise failure("unavailable", f"SerpApi: {said}")
     return [
         {
             "title": item.get("title"),

@@ -1,0 +1,259 @@
+"""What holds for every search provider. A new one is found and held to it; only its wire must be taught here."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import fakes
+import providers
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import OutriderError
+from outrider.core.http import Http
+from outrider.search import Query, Search, SearchSettings
+from outrider.search.access import known
+from outrider.search.failures import KINDS
+from outrider.search.links import within_site
+
+pytestmark = pytest.mark.anyio
+NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
+OVER_HTTP = sorted(name for name, provider in known().items() if provider.run is None)
+KEYLESS = sorted(name for name in OVER_HTTP if known()[name].keyless)
+EVERY = [(name, True) for name in OVER_HTTP] + [(name, False) for name in KEYLESS]
+IN_MODES = [(name, keyed, mode) for name, keyed in EVERY for mode in sorted(known()[name].modes)]
+SECRET = sorted(name for name in OVER_HTTP if any(each.secret for each in known()[name].credentials))
+EXPECTED = {
+    **dict.fromkeys(("captcha", "captcha_202", "captcha_as_json", "captcha_429"), {"captcha"}),
+    **dict.fromkeys(("page", "truncated", "nothing", "null", "list", "object", "number", "binary"), {"bad_reply"}),
+    **dict.fromkeys(("deep", "wrong_types", "wrong_items", "cut", "reset"), {"bad_reply", "unavailable"}),
+    "wall": {"blocked"},
+    "page_500": {"unavailable"},
+    "hang": {"timeout"},
+    "400": {"bad_request"},
+    "401": {"auth"},
+    "402": {"quota"},
+    "403": {"auth", "quota", "not_configured"},
+    "404": {"unavailable"},
+    "408": {"timeout"},
+    "422": {"bad_request", "auth"},
+    "429": {"rate_limited"},
+    "430": {"unavailable", "quota"},
+    "432": {"unavailable", "quota"},
+    "433": {"unavailable", "quota"},
+    "500": {"unavailable"},
+    "502": {"unavailable"},
+    "503": {"unavailable"},
+    "504": {"timeout"},
+}
+
+
+@dataclass
+class Alone:
+    """One provider, and nobody to fail over to."""
+
+    search: Search
+    behaviour: providers.Behaviour
+
+    async def failure(self, query: Query) -> dict[str, Any]:
+        """How its only attempt failed."""
+        with pytest.raises(OutriderError) as caught:
+            await self.search.find(query)
+        return caught.value.details["attempts"][-1] | {"error": caught.value}
+
+
+@asynccontextmanager
+async def alone(
+    name: str, *, keyed: bool = True, behaviour: providers.Behaviour | None = None, **more: Any
+) -> AsyncGenerator[Alone]:
+    assert name in providers.ANSWERS, f"teach tests/providers.py how {name} speaks"
+    behaviour = behaviour or providers.Behaviour()
+    others = sorted(set(known()) - {name})
+    async with fakes.serve(providers.app(behaviour)) as url:
+        http = Http(Guard())
+        make = providers.settings if keyed else providers.keyless
+        settings = SearchSettings(providers=make(url, name, rate=1000, **more), disabled=others)
+        try:
+            yield Alone(Search(http, settings, None, clock=lambda: NOW), behaviour)
+        finally:
+            await http.close()
+
+
+def test_every_way_to_fail_is_expected_somewhere():
+    assert set(providers.WAYS) | set(providers.STATUSES) | set(providers.BROKEN) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", sorted(known()))
+def test_every_provider_says_how_to_get_access(name):
+    provider = known()[name]
+    assert provider.title
+    assert 10 < len(provider.remedy) < 120
+    assert (provider.run is None) == (provider.ask is not None and provider.read is not None)
+    assert provider.run or all(each.env for each in provider.credentials)
+    assert provider.keyless or provider.credentials
+
+
+@pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
+async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
+    behaviour = providers.Behaviour(greedy=True)
+    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+        found = await one.search.find(Query("tea", mode=mode, count=4))
+    assert found.provider == name
+    assert [hit.rank for hit in found.hits] == [1, 2, 3, 4]
+    assert [hit.title for hit in found.hits] == [f"tea & more, part {number}" for number in (1, 2, 3, 4)]
+    assert found.hits[0].url == "https://www.place1.example/1"
+    assert [(source.provider, source.rank) for source in found.hits[0].sources] == [(name, 1)]
+    if mode == "image":
+        assert found.hits[0].image_url == "https://img1.example/1.png"
+        assert found.hits[0].page_url == found.hits[0].url
+    else:
+        assert found.hits[0].snippet == "All about tea '1'"
+    assert [(attempt.provider, attempt.outcome, attempt.hits) for attempt in found.attempts] == [(name, "ok", 4)]
+
+
+@pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
+async def test_pages_do_not_overlap_and_leave_nothing_out(name, keyed, mode):
+    async with alone(name, keyed=keyed) as one:
+        pages = [(await one.search.find(Query("tea", mode=mode, count=5, page=page))).hits for page in (1, 2)]
+    first, second = ({hit.url for hit in page} for page in pages)
+    assert len(first) == len(second) == 5
+    assert not first & second
+    if name != "searxng":  # its pages are as long as it likes
+        assert first | second == {f"https://www.place{number}.example/{number}" for number in range(1, 11)}
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_never_wrong(name, keyed):
+    async with alone(name, keyed=keyed) as one:
+        try:
+            found = await one.search.find(Query("tea", count=20, page=30))
+        except OutriderError as error:
+            assert {each["outcome"] for each in error.details["attempts"]} == {"unsupported"}
+        else:
+            assert not found.hits
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_nothing_found_is_an_answer(name, keyed):
+    behaviour = providers.Behaviour(ways={name: "empty"})
+    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+        found = await one.search.find(Query("tea"))
+    assert found.hits == ()
+    assert found.provider == name
+    assert "no results" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, keyed):
+    async with alone(name, keyed=keyed) as one:
+        for way in sorted(set(EXPECTED) - {"hang"}):
+            one.behaviour.ways[name] = way
+            attempt = await one.failure(Query("tea"))
+            assert attempt["outcome"] in EXPECTED[way] & set(KINDS), way
+            assert known()[name].title in attempt["error"].message, way
+            assert attempt["error"].hint, way
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
+    behaviour = providers.Behaviour(ways={name: "hang"})
+    async with alone(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
+        attempt = await one.failure(Query("tea"))
+    assert attempt["outcome"] == "timeout"
+    assert "0.2 seconds" in attempt["message"]
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed):
+    behaviour = providers.Behaviour(ways={name: "429"}, headers={name: {"retry-after": "17"}})
+    async with alone(name, keyed=keyed, behaviour=behaviour) as one:
+        attempt = await one.failure(Query("tea"))
+    assert attempt["error"].retry_after == 17
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_what_a_provider_cannot_honour_is_said_in_a_note(name, keyed):
+    provider = known()[name]
+    wish = Query("tea", freshness="week", language="de", region="XK", safe="strict")
+    async with alone(name, keyed=keyed) as one:
+        found = await one.search.find(wish)
+    notes = " ".join(found.notes)
+    for feature, word in (("freshness", "date"), ("language", "language"), ("safe", "safe-search")):
+        honoured = provider.supports(feature, wish, keyless=not keyed)
+        assert honoured != (word in notes), feature
+    if not provider.supports("region", wish, keyless=not keyed):
+        assert "region" in notes
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_a_site_is_searched_by_parameter_or_operator_or_filter(name, keyed):
+    provider = known()[name]
+    query = Query("tea", count=3, site="https://www.place2.example/")
+    async with alone(name, keyed=keyed) as one:
+        found = await one.search.find(query)
+        asked = str([(each.query, each.body) for each in one.behaviour.asked])
+    assert all(within_site(hit.url, "place2.example") for hit in found.hits)
+    assert "place2.example" in asked
+    told = provider.supports("site", query, keyless=not keyed) or provider.site_operator
+    assert told != any("filtered" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("name", "keyed"), EVERY)
+async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed):
+    async with alone(name, keyed=keyed) as one:
+        found = await one.search.find(Query("tea " * 600))
+        asked = one.behaviour.asked[-1]
+    provider = known()[name]
+    arguments = asked.body["params"]["arguments"] if asked.path.endswith("/mcp") else None
+    text = arguments["query"] if arguments else asked.get("q") or asked.get("query")
+    assert len(text) <= provider.max_chars
+    assert "shorter" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("name", SECRET)
+async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog):
+    caplog.set_level(logging.DEBUG)
+    echo = {"error": {"message": f"bad key {providers.KEY}", "code": providers.KEY}, "key": providers.KEY}
+    page = f"<html><title>{providers.KEY}</title>{providers.KEY[:12]} is no key</html>"
+    async with alone(name) as one:
+        for body in (echo, {"message": f"https://x.example/?api_key={providers.KEY}"}, page):
+            one.behaviour.bodies[name] = body
+            for status in ("ok", "400", "401", "403", "422", "429", "500"):
+                one.behaviour.ways[name] = status
+                error = (await one.failure(Query("tea")))["error"]
+                texts = (str(error), error.hint, repr(error), str(error.to_dict()), repr(vars(one.search)), caplog.text)
+                assert not any(providers.KEY[:12] in text for text in texts), status
+                assert error.__cause__ is None
+
+
+@pytest.mark.parametrize("name", SECRET)
+async def test_a_key_in_a_result_is_masked(name):
+    async with alone(name) as one:
+        found = await one.search.find(Query(f"{providers.KEY} leaked", count=3))
+    assert found.hits
+    assert providers.KEY.lower() not in repr(found).lower()
+
+
+@pytest.mark.parametrize("name", SECRET)
+async def test_a_wrong_key_is_an_auth_failure(name):
+    async with alone(name, behaviour=providers.Behaviour(key="another-key-entirely")) as one:
+        attempt = await one.failure(Query("tea"))
+    assert attempt["outcome"] == "auth"
+    assert known()[name].remedy in attempt["error"].hint
+
+
+@pytest.mark.parametrize("name", SECRET)
+async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
+    key = "k\u00e9y-\u2603-with-a-snowman"
+    async with alone(name, behaviour=providers.Behaviour(key="x"), api_key=key) as one:
+        attempt = await one.failure(Query("tea"))
+    assert attempt["outcome"] == "auth"
+    assert "snowman" not in str(attempt["error"].to_dict())
+
+
+@pytest.mark.parametrize("name", sorted(known()))
+async def test_no_provider_loses_its_facts_in_a_copy(name):
+    assert replace(known()[name]) == known()[name]
