@@ -40,7 +40,11 @@ def http_app(servers: Mapping[str, Server[Any]], *, token: str = "", allowed_hos
             yield
 
     return Starlette(
-        routes=[Route("/healthz", _health), *routes, Route(f"{PATH}/{{name}}", _unknown(servers), methods=None)],
+        routes=[
+            Route("/healthz", _health),
+            *routes,
+            Route(f"{PATH}/{{name}}", _unknown(servers), methods=["GET", "POST", "DELETE"]),
+        ],
         middleware=[Middleware(BearerGate, token=token)] if token else [],
         lifespan=lifespan,
     )

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 
-def _clamp(low: int, high: int, default: int) -> BeforeValidator:
+def _clamp(low: int, high: int, default: int, *, texts: bool) -> BeforeValidator:
     def bend(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, (int, float, str) if texts else (int, float)):
+            return default
         try:
             number = round(float(value))
-        except (TypeError, ValueError, OverflowError):
+        except (ValueError, OverflowError):
             return default
         return min(max(number, low), high)
 
@@ -27,8 +29,10 @@ def _shown(low: int, high: int) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
-# A result count: rounded and moved into its range; what is no number becomes the default (docs/reference/web.md).
-UpToTen = Annotated[int, _clamp(1, 10, 5), _shown(1, 10)]
+# A count of results: rounded and moved into its range; what is no number becomes the default.
+UpToTen = Annotated[int, _clamp(1, 10, 5, texts=True), _shown(1, 10)]
+# The same where the contract takes only true numbers: the text "7" is none.
+NumberUpToTen = Annotated[int, _clamp(1, 10, 5, texts=False), _shown(1, 10)]
 
 # A budget of characters: zero and less, and too many, mean as many as there may be.
 MOST_CHARS = 200_000

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.tool import Toolset
 from outrider.search import Query, Search
-from outrider.toolsets.bounds import UpToTen
+from outrider.toolsets.bounds import NumberUpToTen
 
 web_search_cli = Toolset("web-search", "search looks something up on the web and returns the best addresses.")
 
@@ -33,7 +33,7 @@ async def search(
     engines: Search,
     /,
     query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
-    limit: UpToTen = 5,
+    limit: NumberUpToTen = 5,
 ) -> Results:
     """Search the web and return titles, addresses and descriptions."""
     text = _checked(query)

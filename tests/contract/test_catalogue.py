@@ -1,0 +1,46 @@
+"""The catalogue as a whole: what every tool of every toolset must hold."""
+
+from pathlib import Path
+
+import pytest
+
+from outrider import toolsets
+from outrider.core.discovery import find
+from outrider.core.tool import Tool, Toolset
+
+TOOLSETS = find(toolsets, Toolset)
+TOOLS = [tool for toolset in TOOLSETS for tool in toolset.tools.values()]
+
+
+def test_names_are_unique_over_all_toolsets():
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_says_what_it_does_in_few_words(tool: Tool):
+    assert tool.description.endswith(".")
+    assert len(tool.description) < 400
+    assert tool.title
+    assert tool.title[0].isupper()
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_forbids_what_it_does_not_know(tool: Tool):
+    assert tool.input_schema["additionalProperties"] is False
+    assert tool.input_schema["type"] == "object"
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
+def test_every_toolset_tells_the_model_how_to_use_it(toolset: Toolset):
+    assert len(toolset.instructions) > 40
+    assert toolset.tools
+
+
+def test_the_house_stands_on_its_layers():
+    import subprocess
+    import sys
+
+    root = Path(__file__).parents[2]
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

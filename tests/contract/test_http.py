@@ -1,0 +1,66 @@
+"""`outrider serve` as callers over the network meet it."""
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp import Client
+
+import fakes
+import parrot
+from outrider.serve.http import http_app
+from outrider.serve.mcp import mcp_server
+
+pytestmark = pytest.mark.anyio
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def app(folder: Path, **options: object):
+    toolbox, artifacts = parrot.house(folder)
+    alone = {name: mcp_server(toolbox.only(name), artifacts, name=name) for name in ("parrot", "budgie")}
+    return http_app({"": mcp_server(toolbox, artifacts), **alone}, **options)
+
+
+async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
+    async with fakes.serve(app(tmp_path)) as url:
+        for path in ("/mcp", "/mcp/parrot", "/mcp/budgie"):
+            async with Client(url + path) as client:
+                assert (await client.call_tool("say", {"text": "a"})).content[0].text == "a"
+
+
+async def test_an_unknown_toolset_is_answered_with_those_there_are(tmp_path: Path):
+    async with fakes.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+        reply = await http.post(f"{url}/mcp/parot", json=PING)
+    assert reply.status_code == 404
+    assert reply.json() == {"error": "no toolset 'parot'", "hint": "served here: /mcp, /mcp/parrot, /mcp/budgie"}
+
+
+async def test_health_is_open_to_load_balancers(tmp_path: Path):
+    async with fakes.serve(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+        reply = await http.get(f"{url}/healthz")
+    assert (reply.status_code, reply.json()["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize("sent", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}])
+async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, sent: dict[str, str]):
+    async with fakes.serve(app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
+        reply = await http.post(f"{url}/mcp", json=PING, headers=sent)
+    assert reply.status_code == 401
+    assert "Bearer" in reply.json()["hint"]
+    assert "secret" not in reply.text
+
+
+@pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+async def test_foreign_hosts_and_origins_are_refused(tmp_path: Path, header: dict[str, str]):
+    async with fakes.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+        reply = await http.post(f"{url}/mcp", json=PING, headers=header)
+    assert reply.status_code in {403, 421}
+
+
+async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
+    web = app(tmp_path, allowed_hosts=("tools.example",))
+    headers = {"Host": "tools.example", "Accept": "application/json, text/event-stream"}
+    async with fakes.serve(web) as url, httpx2.AsyncClient() as http:
+        reply = await http.post(f"{url}/mcp", json=PING, headers=headers)
+    assert reply.status_code not in {403, 421}

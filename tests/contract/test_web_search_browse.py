@@ -1,0 +1,179 @@
+"""Toolset `web_search_browse`: websearch and webbrowser, item by item."""
+
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+import houses
+from outrider.core.citations import pool
+from outrider.core.context import Call
+
+pytestmark = pytest.mark.anyio
+
+KIND = "application/vnd.dust.tool-output."
+SITE = houses.pages(
+    {
+        "/a": houses.article("Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")),
+        "/b": houses.article("Page B", "Beta comes second and says so at length. " * 10),
+        "/huge": houses.article("Huge", *(f"Sentence {n} of a page that does not end soon. " * 10 for n in range(600))),
+        "/many": houses.article("Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))),
+        "/empty": "<html><body></body></html>",
+        "/secret": (403, {}, b"no"),
+    }
+)
+
+
+async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Path):
+    async with houses.opened(home) as house:
+        result = await house.app.call("websearch", query="fox")
+    *hits, asked = result.content
+    assert len(hits) == 16
+    assert hits[0].mime_type == f"{KIND}websearch-result"
+    assert (hits[0].uri, hits[0].text) == ("https://www.place1.example/1", "All about fox '1'")
+    assert hits[0].fields == {"title": "fox & more, part 1", "reference": pool()[0]}
+    assert (asked.mime_type, asked.text, asked.uri) == (f"{KIND}websearch-query", "fox", "")
+    assert result.data["results"][0]["reference"] == pool()[0]
+
+
+async def test_references_are_never_given_twice_within_one_message(home: Path):
+    async with houses.opened(home) as house:
+        given = []
+        for page in (1, 2):
+            result = await house.app.call("websearch", Call(message="m1"), query="fox", page=page)
+            given += [row["reference"] for row in result.data["results"]]
+        other = await house.app.call("websearch", Call(message="m2"), query="fox")
+    assert len(set(given)) == len(given) == 32
+    assert other.data["results"][0]["reference"] == given[0]
+
+
+async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
+    async with houses.opened(home, names=("serper",)) as house:
+        first = await house.app.call("websearch", query="fox")
+        second = await house.app.call("websearch", query="fox", page=2)
+    urls = [row["url"] for result in (first, second) for row in result.data["results"]]
+    assert len(set(urls)) == len(urls)
+
+
+async def test_a_host_may_reserve_references_and_share_the_results_of_a_step(home: Path):
+    call = Call(citations=(100, 6), extra={"websearchResultCount": 6})
+    async with houses.opened(home) as house:
+        result = await house.app.call("websearch", call, query="fox")
+    assert [row["reference"] for row in result.data["results"]] == list(pool()[100:106])
+
+
+async def test_no_results_leave_only_the_query(home: Path):
+    async with houses.opened(home) as house:
+        house.behaviour.ways["*"] = "empty"
+        result = await house.app.call("websearch", query="fox")
+    assert [item.mime_type for item in result.content] == [f"{KIND}websearch-query"]
+
+
+async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Path):
+    async with houses.opened(home) as house, Client(house.app.server()) as client:
+        house.behaviour.ways["*"] = "500"
+        result = await client.call_tool("websearch", {"query": "fox"})
+    assert result.is_error
+    assert result.content[0].text.startswith("Failed to search: ")
+
+
+async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
+    async with houses.opened(home, SITE) as house:
+        urls = [f"{house.site}/b", f"{house.site}/a", f"{house.site}/b"]
+        result = await house.app.call("webbrowser", urls=urls)
+    assert [item.fields["requestedUrl"] for item in result.content] == urls
+    page = result.content[1]
+    assert page.mime_type == f"{KIND}browse-result"
+    assert page.uri == urls[1]
+    assert page.fields == {
+        "requestedUrl": urls[1],
+        "responseCode": "200",
+        "title": "Page A",
+        "description": "About Page A",
+    }
+    assert "Alpha has a lot to say" in page.text
+    assert not result.is_error
+
+
+async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
+    async with houses.opened(home, SITE) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], links=True)
+        many = await house.app.call("webbrowser", urls=[f"{house.site}/many"], links=True)
+    _, links = result.content
+    assert links.text.startswith("## Links (first 50)\n")
+    assert f"- [to /b]({house.site}/b)" in links.text
+    assert many.content[1].text.count("\n- ") == 50
+    assert "more)" in many.content[1].text
+
+
+async def test_html_is_given_as_text_and_as_html(home: Path):
+    async with houses.opened(home, SITE) as house:
+        (page,) = (await house.app.call("webbrowser", urls=[f"{house.site}/a"], format="html")).content
+    assert "<h1>Page A</h1>" in page.text
+    assert page.fields["html"] == page.text
+
+
+async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Path):
+    from outrider.core.text import count_tokens
+
+    async with houses.opened(home, SITE) as house:
+        url = f"{house.site}/huge"
+        (page,) = (await house.app.call("webbrowser", urls=[url])).content
+        offset = page.meta["outrider/next_offset"]
+        (rest,) = (await house.app.call("webbrowser", urls=[url], offset=offset)).content
+    assert 31_000 < count_tokens(page.text) < 32_100
+    assert f"[Truncated to 32000 tokens of this page; read on with offset={offset}]" in page.text
+    assert rest.text.split("\n\n[Truncated")[0] not in page.text
+
+
+@pytest.mark.parametrize("mode", ["viewport", "fullPage"])
+async def test_a_screenshot_is_answered_with_a_diagnosis_while_there_is_no_browser(home: Path, mode: str):
+    async with houses.opened(home, SITE) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], screenshotMode=mode)
+    _, diagnosis = result.content
+    assert diagnosis.mime_type == f"{KIND}browse-result"
+    assert "Screenshot" in diagnosis.text
+
+
+async def test_one_failed_page_does_not_spoil_the_others(home: Path):
+    async with houses.opened(home, SITE) as house:
+        bad = f"{house.site}/secret"
+        result = await house.app.call("webbrowser", urls=[f"{house.site}/a", bad, "http://127.0.0.1:1/"])
+    fine, refused, private = result.content
+    assert fine.fields["responseCode"] == "200"
+    assert refused.fields["responseCode"] == "403"
+    assert refused.text.startswith(f"Browse error (403) for {bad}: ")
+    assert refused.fields["errorMessage"] in refused.text
+    assert private.fields["errorMessage"]
+    assert not result.is_error
+
+
+async def test_if_every_page_fails_the_call_failed(home: Path):
+    async with houses.opened(home, SITE) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site}/secret"])
+    assert result.is_error
+
+
+@pytest.mark.parametrize("urls", [[], [""], ["http://a.example/"] * 17])
+async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
+    async with houses.opened(home) as house, Client(house.app.server()) as client:
+        result = await client.call_tool("webbrowser", {"urls": urls})
+    assert result.is_error
+    assert "urls" in result.content[0].text
+
+
+async def test_the_toolset_answers_to_its_display_name(home: Path):
+    async with houses.opened(home, more={"toolsets": ["web_search_&_browse"]}) as house:
+        assert sorted(house.app.toolbox.tools) == ["webbrowser", "websearch"]
+
+
+async def test_progress_counts_the_pages(home: Path):
+    seen: list[str | None] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        seen.append(message)
+
+    async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
+        urls = [f"{house.site}/a", f"{house.site}/b"]
+        await client.call_tool("webbrowser", {"urls": urls}, progress_callback=note)
+    assert seen[-1] == "2 of 2 pages"

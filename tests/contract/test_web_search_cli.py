@@ -1,0 +1,54 @@
+"""Toolset `web-search`: the one small tool."""
+
+import json
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+import houses
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_results_have_title_url_and_description(home: Path):
+    async with houses.opened(home) as house:
+        result = await house.app.call("search", query="fox", limit=1)
+    assert json.loads(result.text) == result.data
+    assert result.data == {
+        "results": [
+            {"title": "fox & more, part 1", "url": "https://www.place1.example/1", "description": "All about fox '1'"}
+        ],
+        "source": "brave",
+        "query": "fox",
+    }
+
+
+@pytest.mark.parametrize(("limit", "got"), [(0, 1), (11, 10), (2.4, 2), ("x", 5), ("7", 5), ({}, 5), (True, 5)])
+async def test_the_limit_bends_into_its_range(home: Path, limit: object, got: int):
+    async with houses.opened(home) as house:
+        result = await house.app.call("search", query="fox", limit=limit)
+    assert len(result.data["results"]) == got
+
+
+async def test_control_characters_are_taken_out_before_the_length_counts(home: Path):
+    async with houses.opened(home) as house:
+        await house.app.call("search", query="\x00" * 400 + "f\x7fox")
+        await house.app.call("search", query="x" * 500 + "\n")
+    assert [request.get("q") for request in house.behaviour.asked] == ["fox", "x" * 500]
+
+
+@pytest.mark.parametrize(("query", "said"), [("", "empty"), ("\x00\x1f", "control characters"), ("x" * 501, "501")])
+async def test_a_bad_query_is_named(home: Path, query: str, said: str):
+    async with houses.opened(home) as house, Client(house.app.server()) as client:
+        result = await client.call_tool("search", {"query": query})
+    assert result.is_error
+    assert said in result.content[0].text
+
+
+async def test_a_failed_search_begins_as_hosts_expect(home: Path):
+    async with houses.opened(home) as house, Client(house.app.server()) as client:
+        house.behaviour.ways["*"] = "captcha"
+        result = await client.call_tool("search", {"query": "fox"})
+    assert result.is_error
+    assert result.content[0].text.startswith("Search error: ")

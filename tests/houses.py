@@ -1,0 +1,79 @@
+"""The whole house on loopback: every part real, the internet's providers and pages played by servers of ours."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fakes
+import providers
+from outrider.app import App, open_app
+from outrider.settings import load
+
+
+@dataclass(frozen=True)
+class House:
+    """An open app, how its providers behave, and the address of its pages."""
+
+    app: App
+    behaviour: providers.Behaviour
+    site: str
+
+
+def flags(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Settings under which loopback plays the internet, and nothing else is asked."""
+    return {
+        "toolsets": ["all"],
+        "egress": {"allow": [f"127.0.0.1:{site_url.rsplit(':', 1)[1]}"]},
+        "search": {
+            "providers": providers.settings(search_url, *names),
+            "order": list(names),
+            "keyless": False,
+        },
+    }
+
+
+@asynccontextmanager
+async def opened(
+    home: Path, site: Any = None, *, names: tuple[str, ...] = ("brave", "serper"), more: dict[str, Any] | None = None
+) -> AsyncGenerator[House]:
+    """An open house in that home directory, with pages from the ASGI application `site`."""
+    behaviour = providers.Behaviour()
+    async with fakes.serve(providers.app(behaviour)) as search_url, fakes.serve(site or pages({})) as site_url:
+        values = flags(search_url, site_url, names) | (more or {})
+        loaded = load(values, environ={}, home=home, workspace=home)
+        async with open_app(loaded) as app:
+            yield House(app, behaviour, site_url)
+
+
+def pages(bodies: dict[str, Any]) -> Any:
+    """A site: path to HTML text, or to (status, headers, bytes)."""
+
+    async def site(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (await receive())["type"] != "lifespan.shutdown":
+                await send({"type": "lifespan.startup.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        found = bodies.get(scope["path"], (404, {"content-type": "text/plain"}, b"nothing here"))
+        status, headers, body = found if isinstance(found, tuple) else (200, {}, found.encode())
+        headers = {"content-type": "text/html; charset=utf-8"} | headers
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": body})
+
+    return site
+
+
+def article(title: str, *paragraphs: str, links: tuple[str, ...] = ()) -> str:
+    """A page with a heading, paragraphs and links, and the furniture around them."""
+    body = "".join(f"<p>{each}</p>" for each in paragraphs)
+    anchors = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
+    return (
+        f"<!doctype html><html lang=en><head><title>{title}</title>"
+        f'<meta name=description content="About {title}"></head><body>'
+        "<nav><a href=/home>Home</a> <a href=/about>About</a></nav>"
+        f"<main><article><h1>{title}</h1>{body}<ul>{anchors}</ul></article></main>"
+        "<footer>All rights reserved</footer></body></html>"
+    )
