@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-PIECE = 65_536  # most bytes that one step yields
+PIECE = 65_536  # bytes that one step yields, give or take what a library overshoots
 SLICE = 8_192  # input of one step: bounds what a decompressor copies when a member ends early in it
 MEMBER_LIMIT = 10_000  # gzip members or zstd frames in one body
 DEPTH_LIMIT = 3  # codings on top of each other
@@ -94,11 +94,10 @@ class Brotli:
         while not self._stream.is_finished():
             # The library may allocate twice what it is asked for.
             piece = self._stream.process(data, output_buffer_limit=PIECE // 2)
-            if piece:
-                yield piece
-            data = b""
-            if self._stream.can_accept_more_data():
+            if not piece:
                 return
+            yield piece
+            data = b""
 
 
 class Decoder:
@@ -121,7 +120,7 @@ class Decoder:
         self._left = [budget] * len(self._stages)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The decoded bytes that `data` makes available, in pieces of 64 KB at most."""
+        """The decoded bytes that `data` makes available, in pieces of about 64 KB at most."""
         pieces: Iterable[bytes] = [data]
         for number in range(len(self._stages)):
             pieces = self._through(number, pieces)

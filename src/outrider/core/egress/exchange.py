@@ -20,6 +20,8 @@ HEADER_LIMIT = 200  # headers of one reply
 OWN = frozenset({"accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade"})
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 section 5.6.2
 VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+CHUNK_LIMIT = 10_000  # chunks of a body, unless they are of a reasonable size: tiny ones cost time, not space
+CHUNK_MEAN = 16  # bytes
 BODILESS = frozenset({204, 304})
 REPEATABLE = frozenset({"GET", "HEAD"})
 
@@ -120,8 +122,12 @@ def _explained(host: str, limits: Limits) -> Generator[None]:
 
 
 async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+    count = received = 0
     async with aclosing(response.stream.__aiter__()) as chunks:  # ty: ignore
         async for chunk in chunks:
+            count, received = count + 1, received + len(chunk)
+            if count > CHUNK_LIMIT and count * CHUNK_MEAN > received:
+                raise TooMuch
             yield chunk
 
 

@@ -71,6 +71,8 @@ def read_target(text: str, *, base: str | None = None, params: Params = None) ->
         url.search = f"{url.search}&{query}" if url.search else query
     host = _host(url.hostname)
     port = int(url.port) if url.port else DEFAULT_PORTS[scheme]
+    if not port:
+        raise bad_url("port 0 cannot be reached", "leave the port out, or name the right one")
     address = parse(host) if url.host_type != HostType.DEFAULT else None
     return Target(url.href, scheme, host, port, url.pathname + url.search, address)
 

@@ -1,0 +1,125 @@
+"""Content codings: equal to the reference for honest bodies, bounded for all others."""
+
+import gzip
+import zlib
+from contextlib import suppress
+
+import brotli
+import pytest
+from backports import zstd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outrider.core.egress.decode import PIECE, Decoder, Garbled, TooMuch
+
+BUDGET = 1 << 20
+examples = settings(max_examples=40, deadline=None)
+bodies = st.one_of(st.binary(max_size=3000), st.integers(0, 20_000).map(bytes))
+cuts = st.lists(st.integers(1, 5000), min_size=1, max_size=30)
+CODERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": lambda data: brotli.compress(data, quality=1),
+    "zstd": zstd.compress,
+    "identity": bytes,
+    "GZIP": gzip.compress,
+}
+
+
+def raw_deflate(data):
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def pieces(data, sizes):
+    """The data in pieces of these sizes, the last size repeated."""
+    at = 0
+    for size in sizes[:-1]:
+        yield data[at : at + size]
+        at += size
+    for start in range(at, len(data), sizes[-1] + 500):
+        yield data[start : start + sizes[-1] + 500]
+
+
+def decoded(codings, wire, sizes=(1000,), budget=BUDGET):
+    decoder = Decoder(codings, budget)
+    return b"".join(part for piece in pieces(wire, list(sizes)) for part in decoder.feed(piece))
+
+
+@pytest.mark.parametrize("coding", CODERS)
+@examples
+@given(bodies, cuts)
+def test_a_coded_body_comes_back_however_it_is_cut(coding, body, sizes):
+    assert decoded(coding, CODERS[coding](body), sizes) == body
+
+
+@examples
+@given(bodies, cuts)
+def test_deflate_without_its_wrapper_comes_back_too(body, sizes):
+    assert decoded("deflate", raw_deflate(body), sizes) == body
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+@examples
+@given(st.lists(bodies, min_size=1, max_size=5), cuts)
+def test_members_that_follow_each_other_are_one_body(coding, members, sizes):
+    wire = b"".join(CODERS[coding](member) for member in members)
+    assert decoded(coding, wire, sizes) == b"".join(members)
+
+
+@examples
+@given(bodies, cuts)
+def test_codings_on_top_of_each_other_are_undone_from_the_outside(body, sizes):
+    wire = brotli.compress(gzip.compress(zlib.compress(body)), quality=1)
+    assert decoded("deflate, gzip, br", wire, sizes) == body
+
+
+@examples
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_what_follows_the_last_member_is_ignored(body, garbage):
+    assert decoded("gzip", gzip.compress(body) + b"\0" + garbage, [7]) == body
+
+
+@examples
+@given(st.sampled_from(sorted(CODERS)), st.binary(max_size=2000))
+def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
+    with suppress(Garbled, TooMuch):
+        assert len(decoded(coding, wire)) <= BUDGET
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+@examples
+@given(size=st.integers(0, 2_000_000))
+def test_no_coding_grows_beyond_its_budget_and_no_piece_is_large(coding, size):
+    decoder, grown = Decoder(coding, BUDGET), 0
+    try:
+        for piece in decoder.feed(CODERS[coding](bytes(size))):
+            assert len(piece) <= 2 * PIECE  # brotli overshoots
+            grown += len(piece)
+    except TooMuch:
+        assert size > BUDGET
+    else:
+        assert grown == size
+    assert grown <= BUDGET
+
+
+def test_a_body_that_breaks_off_gives_what_there_was():
+    assert decoded("gzip", gzip.compress(b"hello" * 1000)[:-8]) == b"hello" * 1000
+
+
+def test_a_label_that_is_no_coding_is_left_alone():
+    assert decoded("utf-8", b"plain") == b"plain"
+
+
+def test_a_tower_of_codings_and_a_flood_of_members_are_too_much():
+    with pytest.raises(TooMuch):
+        Decoder("gzip, gzip, gzip, gzip", BUDGET)
+    with pytest.raises(TooMuch):
+        decoded("gzip", gzip.compress(b"") * 10_001)
+
+
+def test_nonsense_is_garbled():
+    for coding in ("gzip", "deflate", "br", "zstd"):
+        with pytest.raises(Garbled):
+            decoded(coding, b"\xff" * 100)
