@@ -128,7 +128,7 @@ class Http:
         self._check_redirect(here, target, trusted=ask.trusted and same)
         headers = ask.headers if same else {name: value for name, value in ask.headers.items() if name in HARMLESS}
         ask = replace(ask, headers=headers, trusted=ask.trusted and same, passed=(*ask.passed, here.url))
-        if (status == 303 and ask.method != "HEAD") or (status in (301, 302) and ask.method == "POST"):
+        if (status == 303 and ask.method not in ("GET", "HEAD")) or (status in (301, 302) and ask.method == "POST"):
             headers = {name: value for name, value in headers.items() if not name.startswith("content-")}
             ask = replace(ask, method="GET", content=None, headers=headers)
         return ask, target

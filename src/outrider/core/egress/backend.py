@@ -55,7 +55,12 @@ class GuardedStream(AsyncNetworkStream):
         self._requests = 0
 
     def begin_body(self, limit: int) -> None:
-        """The headers are complete; at most `limit` further bytes may come."""
+        """The headers are complete; at most `limit` further bytes may come.
+
+        Raises Stale for a reply of which nothing came after its request: the server sent it beforehand.
+        """
+        if self._fresh:
+            raise Stale
         self._head, self._left = False, limit
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -105,14 +110,18 @@ class GuardedStream(AsyncNetworkStream):
     ) -> "GuardedStream":
         try:
             with anyio.fail_after(timeout):
-                wrapped = await TLSStream.wrap(
-                    self._stream, ssl_context=ssl_context, hostname=server_hostname, standard_compatible=False
-                )
+                return GuardedStream(await self._secured(ssl_context, server_hostname), self._host)
         except TimeoutError:
             raise ConnectTimeout from None
         except (ssl.SSLError, anyio.EndOfStream, *BROKEN) as error:
             raise Unavailable(f"no secure connection to {self._host}: {_tls_reason(error)}", code="tls") from None
-        return GuardedStream(wrapped, self._host)
+
+    async def _secured(self, context: ssl.SSLContext, name: str | None) -> TLSStream:
+        try:
+            return await TLSStream.wrap(self._stream, ssl_context=context, hostname=name, standard_compatible=False)
+        except BaseException:
+            await anyio.aclose_forcefully(self._stream)
+            raise
 
     def get_extra_info(self, info: str) -> Any:
         if info == "ssl_object":

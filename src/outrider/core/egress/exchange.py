@@ -74,9 +74,6 @@ async def sent(
     """The response to a request, its headers read and its body not. Raises Unavailable."""
     with _explained(target.host, ask.limits):
         response = await _first_answer(pool, ask, target)
-        stream = response.extensions["network_stream"]
-        if isinstance(stream, GuardedStream):
-            stream.begin_body(ask.limits.wire)
         try:
             yield response, _headers(response.headers)
         finally:
@@ -133,11 +130,23 @@ async def _chunks(response: httpcore2.Response) -> AsyncGenerator[bytes]:
 
 async def _first_answer(pool: httpcore2.AsyncConnectionPool, ask: Ask, target: Target) -> httpcore2.Response:
     try:
-        return await pool.handle_async_request(ask.at(target))
+        return await _answer(pool, ask, target)
     except Stale:
         if ask.method not in REPEATABLE:
             raise
-    return await pool.handle_async_request(ask.at(target))
+    return await _answer(pool, ask, target)
+
+
+async def _answer(pool: httpcore2.AsyncConnectionPool, ask: Ask, target: Target) -> httpcore2.Response:
+    response = await pool.handle_async_request(ask.at(target))
+    stream = response.extensions["network_stream"]
+    try:
+        if isinstance(stream, GuardedStream):
+            stream.begin_body(ask.limits.wire)
+    except Stale:
+        await response.aclose()
+        raise
+    return response
 
 
 def _headers(raw: Sequence[tuple[bytes, bytes]]) -> Headers:

@@ -188,10 +188,10 @@ class Policy:
         named, held = self._named(host, port), self._held(verdict, port)
         if self.settings.only and not (named or held):
             raise _refused(f"{host} is not on the allow list, and nothing else may be reached", host, _add(host, port))
-        if port not in self._ports and not any(each.opens(port) for each in (*named, *held)):
-            raise _refused(f"port {port} of {host} may not be reached", host, _add(host, port))
         if not (verdict.public or held or (named and _vouched(host, verdict))):
             raise _refused(f"{host} is not public: {verdict}", host, _add(str(address), port, self._ports))
+        if port not in self._ports and not any(each.opens(port) for each in (*named, *held)):
+            raise _refused(f"port {port} of {host} may not be reached", host, _add(host, port))
 
     def _check_denied(self, host: str, port: int, verdict: Verdict) -> None:
         inner = None if verdict.address.version == 4 else embedded(verdict.address)
