@@ -85,7 +85,7 @@ class Edge:
         try:
             kept, data = await self._artifacts.read(str(params.uri))
         except OutriderError as error:
-            raise MCPError(code=INVALID_PARAMS, message=error.message) from error
+            raise MCPError(code=INVALID_PARAMS, message=error.message, data={"uri": str(params.uri)}) from error
         return ReadResourceResult(
             contents=[BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=content.encoded(data))]
         )

@@ -53,7 +53,7 @@ async def ask(context: ServerRequestContext[Any, Any], question: AnswerNeeded) -
             code="consent_needed",
             hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
         )
-    return _allowed(await context.session.elicit_form(question.question, FORM))
+    return _allowed(await context.session.elicit_form(question.question, FORM, context.request_id))
 
 
 def _allowed(answer: ElicitResult) -> bool:

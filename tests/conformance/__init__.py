@@ -1,0 +1,1 @@
+"""The protocol's own conformance suite against our HTTP edge: `python -m tests.conformance`, or `make conformance`."""

@@ -1,0 +1,77 @@
+"""Runs the suite for each protocol revision that it has requirements for, and judges by its exit code.
+
+The suite's pass counts mean nothing by themselves (a port where nobody listens passes dozens of
+checks), so a client of ours first sees the fixture's tools, and sees them again at the end.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+from mcp import Client
+
+from .npm import HERE, NoNpm, installed, node
+
+# What the suite can require of a server; older revisions are covered by tests/contract/test_wire.py.
+REVISIONS = ("2026-07-28", "2025-11-25")
+SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+MINUTES = 10
+
+
+def main() -> int:
+    """Exit code 0: everything conforms, or there is no npm; 1: something does not."""
+    try:
+        folder = installed()
+    except NoNpm as error:
+        print(f"conformance: not run, because {error}; everything else was tested without it")
+        return 0
+    with tempfile.TemporaryDirectory() as data, fixture(data) as url:
+        alive(url)
+        failed = [revision for revision in REVISIONS if not conforms(folder, revision, url)]
+        alive(url)
+    print(f"conformance: {'failed for ' + ', '.join(failed) if failed else 'passed for ' + ', '.join(REVISIONS)}")
+    return bool(failed)
+
+
+@contextmanager
+def fixture(data: str) -> Generator[str]:
+    """The fixture as a process of its own; yields the address of its MCP endpoint."""
+    command = [sys.executable, "-m", f"{__package__}.server", data]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            address = process.stdout.readline().strip()
+            assert address, "the fixture did not start"
+            yield f"{address}/mcp"
+            assert process.poll() is None, "the fixture died on the way"
+        finally:
+            process.terminate()
+
+
+def alive(url: str) -> None:
+    """Fails unless the fixture answers with its tools."""
+
+    async def names() -> set[str]:
+        with anyio.fail_after(20):
+            async with Client(url) as client:
+                return {tool.name for tool in (await client.list_tools()).tools}
+
+    assert {"test_simple_text", "test_audio_content"} <= anyio.run(names), "the fixture does not answer"
+
+
+def conforms(folder: Path, revision: str, url: str) -> bool:
+    """Whether the suite is content: it fails for what the baseline does not expect, and for what it expects in vain."""
+    baseline = HERE / f"baseline-{revision}.yml"
+    command = [node(folder), SUITE, "server", "--url", url, "--requirements", revision]
+    result = subprocess.run(
+        [*command, "--expected-failures", str(baseline)], cwd=folder, timeout=MINUTES * 60, check=False
+    )
+    return result.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

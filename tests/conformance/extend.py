@@ -1,0 +1,70 @@
+"""Puts what the suite asks for and Outrider does not offer beside our own handlers."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.server import Server
+from mcp.server.subscriptions import ListenHandler
+from mcp_types import (
+    CallToolRequestParams,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    ListResourcesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    Tool,
+    UnsubscribeRequestParams,
+)
+
+from .prompts import complete, get_prompt, list_prompts
+from .resources import STATIC, list_templates, subscribe
+from .scripted import BUS, EXTRAS, Answer, Context
+
+OURS = ("tools/list", "tools/call", "resources/list", "resources/read")
+
+
+def extend(server: Server[Any]) -> Server[Any]:
+    """Our server with these handlers beside its own."""
+    ours = {method: _ours(server, method) for method in OURS}
+
+    async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        own = await ours["tools/list"](context, params)
+        schema = {"type": "object", "properties": {}}
+        own.tools.extend(Tool(name=name, description=name, input_schema=schema) for name in EXTRAS)
+        return own
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> Answer:
+        return await EXTRAS.get(params.name, ours["tools/call"])(context, params)
+
+    async def list_resources(context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        own = await ours["resources/list"](context, params)
+        own.resources.extend(Resource(uri=uri, name=uri, mime_type=kept.mime_type) for uri, kept in STATIC.items())
+        return own
+
+    async def read_resource(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        kept = STATIC.get(str(params.uri))
+        return ReadResourceResult(contents=[kept]) if kept else await ours["resources/read"](context, params)
+
+    server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
+    server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
+    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/read", ReadResourceRequestParams, read_resource)
+    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
+    server.add_request_handler("resources/subscribe", SubscribeRequestParams, subscribe)
+    server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, subscribe)
+    server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)
+    server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(BUS))
+    return server
+
+
+def _ours(server: Server[Any], method: str) -> Callable[..., Awaitable[Any]]:
+    entry = server.get_request_handler(method)
+    assert entry is not None
+    return entry.handler

@@ -1,0 +1,39 @@
+"""Fixed resources; those of Outrider are what its tools have saved."""
+
+import base64
+
+from mcp_types import (
+    BlobResourceContents,
+    EmptyResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ResourceTemplate,
+    SubscribeRequestParams,
+    TextResourceContents,
+    UnsubscribeRequestParams,
+)
+
+from .house import PIXEL
+from .scripted import Context
+
+PNG = base64.b64encode(PIXEL).decode()
+STATIC: dict[str, TextResourceContents | BlobResourceContents] = {
+    "test://static-text": TextResourceContents(
+        uri="test://static-text", mime_type="text/plain", text="This is the content of the static text resource."
+    ),
+    "test://static-binary": BlobResourceContents(uri="test://static-binary", mime_type="image/png", blob=PNG),
+    "test://template/123/data": TextResourceContents(
+        uri="test://template/123/data",
+        mime_type="application/json",
+        text='{"id": "123", "templateTest": true, "data": "Data for ID: 123"}',
+    ),
+}
+TEMPLATE = ResourceTemplate(name="data", uri_template="test://template/{id}/data", mime_type="application/json")
+
+
+async def list_templates(_: Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+    return ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+
+
+async def subscribe(_: Context, __: SubscribeRequestParams | UnsubscribeRequestParams) -> EmptyResult:
+    return EmptyResult()
