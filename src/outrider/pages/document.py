@@ -1,0 +1,100 @@
+"""What a reader makes of a body: Markdown, its facts, and what it points to."""
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from outrider.core.untrusted import clean
+
+PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\s]*\)")
+ANCHOR = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
+EMPHASIS = re.compile(r"(\*\*|__|~~|`|\*)([^\n*_`~]+)\1")
+MARKERS = re.compile(r"^(?:#{1,6} |```.*$)", re.MULTILINE)
+BLANKS = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link out of a document: its words (may be empty) and its absolute address."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True)
+class ImageRef:
+    """A picture that a document shows; width and height in CSS pixels where the document says them."""
+
+    url: str
+    alt: str = ""
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True)
+class Document:
+    """The content of one resource, cleaned of what only machines see.
+
+    Attributes:
+        markdown: The content. Offsets of excerpts and of reading on count its characters.
+        text: The same without markup.
+        title: As the document names itself; empty if it does not.
+        description: Its own summary; may be empty.
+        language: A BCP 47 tag as declared; may be empty.
+        published: ISO 8601 date or date-time as declared; may be empty.
+        author: As declared; may be empty.
+        site: The publication's name; may be empty.
+        kind: The reader's name: `html`, `pdf`, `text`, `json`, `feed`, `xml`.
+        links: Absolute http(s) and mailto addresses, each once, those of the main content first.
+        images: Absolute http(s) addresses, each once, in order of appearance.
+        tables: Each a list of rows of cells.
+        metadata: Further JSON-able facts, for instance `canonical` or `pages`.
+    """
+
+    markdown: str
+    text: str = ""
+    title: str = ""
+    description: str = ""
+    language: str = ""
+    published: str = ""
+    author: str = ""
+    site: str = ""
+    kind: str = ""
+    links: list[Link] = field(default_factory=list)
+    images: list[ImageRef] = field(default_factory=list)
+    tables: list[list[list[str]]] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as JSON-able data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Document":
+        """The document that `to_dict` gave. Raises TypeError, KeyError or ValueError for anything else."""
+        given: dict[str, Any] = dict(data)
+        given["links"] = [Link(**link) for link in data["links"]]
+        given["images"] = [ImageRef(**image) for image in data["images"]]
+        document = cls(**given)
+        if not isinstance(document.markdown, str):
+            raise TypeError("markdown is no text")
+        return document
+
+
+def tidy(text: str) -> str:
+    """`clean`, line by line so that plain ASCII lines pass at once, and never more than one empty line."""
+    if not text.isascii():
+        text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
+    lines = (clean(line).rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    return BLANKS.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def line_of(text: str | None, limit: int = 500) -> str:
+    """A fact on one line, cleaned and cut."""
+    return " ".join(clean(text).split())[:limit] if text else ""
+
+
+def plain(markdown: str) -> str:
+    """Markdown without its links, pictures, headings and emphasis."""
+    without = ANCHOR.sub(r"\1", PICTURE.sub(r"\1", markdown))
+    return MARKERS.sub("", EMPHASIS.sub(r"\2", without))

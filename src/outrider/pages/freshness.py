@@ -1,0 +1,56 @@
+"""How long an answer may be used again (RFC 9111), and how to ask whether it has changed (RFC 9110 section 13)."""
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+HEURISTIC = 0.1  # of the time since the last change (RFC 9111 section 4.2.2)
+
+
+def directives(headers: Mapping[str, str]) -> dict[str, str]:
+    """The Cache-Control directives by lower-case name."""
+    parts = (part.partition("=") for part in headers.get("cache-control", "").lower().split(","))
+    return {name.strip(): value.strip(' "') for name, _, value in parts if name.strip()}
+
+
+def may_store(headers: Mapping[str, str]) -> bool:
+    """Whether the answer may be kept at all. Ours is a private cache: `private` does not matter."""
+    return "no-store" not in directives(headers) and headers.get("vary", "").strip() != "*"
+
+
+def lifetime(headers: Mapping[str, str], cap: float) -> float:
+    """For how many seconds the answer is fresh, by the server's word; at most `cap`."""
+    said = directives(headers)
+    if "no-cache" in said:
+        return 0.0
+    return max(0.0, min(cap, _said(headers, said) - _age(headers)))
+
+
+def _said(headers: Mapping[str, str], said: Mapping[str, str]) -> float:
+    age = said.get("max-age", "")
+    if age:
+        return float(age) if age.isdigit() and len(age) < 12 else 0.0
+    date = _time(headers.get("date"))
+    if "expires" in headers:
+        expires = _time(headers["expires"])
+        return expires - date if expires is not None and date is not None else 0.0
+    changed = _time(headers.get("last-modified"))
+    return (date - changed) * HEURISTIC if date is not None and changed is not None else 0.0
+
+
+def _age(headers: Mapping[str, str]) -> float:
+    """The time that the answer has already spent in other caches."""
+    age = headers.get("age", "")
+    return float(age) if age.isdigit() and len(age) < 12 else 0.0
+
+
+def _time(value: str | None) -> float | None:
+    try:
+        return parsedate_to_datetime(value).timestamp() if value else None
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def conditions(etag: str, last_modified: str) -> dict[str, str]:
+    """The request headers that ask for the body only if it has changed."""
+    given = {"if-none-match": etag, "if-modified-since": last_modified}
+    return {name: value for name, value in given.items() if value}

@@ -1,0 +1,156 @@
+"""Pictures from the web as files: named safely, never over another file, never half written."""
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from outrider.core.errors import InvalidInput, Refused, Unavailable
+from outrider.core.http import Reply
+from outrider.pages.sniff import BINARY, HEAD, is_svg, magic_type
+
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+EXTENSIONS = {
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/svg+xml": ".svg",
+}
+SUBTYPE = re.compile(r"image/(?:x-)?([a-z0-9]{1,16})")
+SAME = {".jpeg": ".jpg", ".jpe": ".jpg", ".jfif": ".jpg", ".tif": ".tiff"}
+NAME_LIMIT = 120  # characters; file systems allow 255 bytes
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@dataclass(frozen=True)
+class SavedImage:
+    """A picture on disk; `url` is the address that gave it, `size` counts bytes."""
+
+    path: Path
+    url: str
+    content_type: str
+    size: int
+
+
+def type_of(reply: Reply) -> str:
+    """The picture's type, by its content.
+
+    Raises:
+        Refused: code `not_an_image`, if the declared type or the content says it is none.
+    """
+    declared, head = reply.content_type, reply.body[:HEAD]
+    found = magic_type(head)
+    if not found and not BINARY.search(head) and is_svg(head):
+        found = "image/svg+xml"
+    if declared.startswith("image/") and found.startswith("image/"):
+        return found
+    is_what = declared or "of unknown type"
+    if declared.startswith("image/"):
+        is_what = f"called {declared}, but its content is not a picture"
+    raise Refused(
+        f"{reply.url} is no image: it is {is_what}",
+        code="not_an_image",
+        hint="read it as a page, and use the address of one of its images",
+        details={"content_type": declared},
+    )
+
+
+def file_name(url: str, content_type: str, filename: str | None = None) -> str:
+    """A safe name: the wanted one, other characters than `A-Za-z0-9._-` replaced, else one made of the address."""
+    extension = EXTENSIONS.get(content_type) or _extension(content_type)
+    wanted = UNSAFE.sub("_", Path((filename or "").replace("\\", "/")).name).strip("._- ")[:NAME_LIMIT]
+    if not wanted:
+        return f"image_{digest(url)}{extension}"
+    suffix = Path(wanted).suffix.lower()
+    return wanted if SAME.get(suffix, suffix) == extension else wanted + extension
+
+
+def digest(url: str) -> str:
+    """The first ten hexadecimal digits of the address's SHA-1; a name, not a protection."""
+    return hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()[:10]
+
+
+def save(reply: Reply, folder: Path, *, url: str, filename: str | None = None) -> SavedImage:
+    """Writes the reply's picture into the folder, which is made if it is missing.
+
+    Raises:
+        Refused: code `not_an_image` or `path`.
+        Unavailable: code `disk`, if it cannot be written; nothing is left behind then.
+    """
+    content_type = type_of(reply)
+    name = file_name(url, content_type, filename)
+    try:
+        path = _written(_inside(folder, name), reply.body, digest(url))
+    except OSError as error:
+        raise _explained(folder, error) from None
+    return SavedImage(path, reply.url, content_type, len(reply.body))
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Where the file goes, links resolved; the name can neither leave the folder nor be a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    real = folder.resolve(strict=True)
+    if not real.is_dir():
+        raise Refused(f"{folder} is no folder", code="path", hint="choose another folder")
+    path = real / name
+    if path.parent != real or name in ("", ".", ".."):
+        raise InvalidInput(f"filename: {name!r} is no file name", hint="give a plain name such as photo.jpg")
+    return path
+
+
+def _written(path: Path, data: bytes, mark: str) -> Path:
+    """Writes beside and then links into place: a name is taken only when the file is whole, and only if it is free."""
+    temporary = path.parent / f".{secrets.token_hex(8)}.part"
+    try:
+        with open(temporary, "xb", opener=_not_following) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        for candidate in _candidates(path, mark):
+            with suppress(FileExistsError):
+                _place(temporary, candidate)
+                return candidate
+    finally:
+        temporary.unlink(missing_ok=True)
+    raise OSError(errno.EEXIST, "every name is taken")
+
+
+def _not_following(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
+
+
+def _place(temporary: Path, path: Path) -> None:
+    """Gives the finished file its name. Raises FileExistsError if it is taken, by a link to nowhere too."""
+    try:
+        os.link(temporary, path)
+    except (PermissionError, NotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+            raise
+        # No hard links here: take the name with an empty file, then put the whole one in its place.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        temporary.replace(path)
+
+
+def _candidates(path: Path, mark: str) -> Iterator[Path]:
+    yield path
+    yield path.with_name(f"{path.stem}_{mark}{path.suffix}")
+    for number in range(2, 1_000):
+        yield path.with_name(f"{path.stem}_{mark}_{number}{path.suffix}")
+
+
+def _extension(content_type: str) -> str:
+    found = SUBTYPE.fullmatch(content_type)
+    return f".{found[1]}" if found else ".img"
+
+
+def _explained(folder: Path, error: OSError) -> Unavailable:
+    if error.errno in FULL:
+        return Unavailable(f"{folder} is full: the image was not saved", code="disk", hint="free some space there")
+    reason = error.strerror or type(error).__name__
+    return Unavailable(f"nothing can be written to {folder}: {reason}", code="disk", hint="choose another folder")

@@ -1,0 +1,41 @@
+"""A page that was read: what was asked for, what answered, and its document."""
+
+from dataclasses import dataclass
+
+from outrider.pages.document import Document
+
+
+@dataclass(frozen=True)
+class Page:
+    """The result of one reading that worked; failures are errors, never pages.
+
+    Attributes:
+        requested_url: The address asked for, normalised.
+        url: The address that answered, after redirects.
+        status: Its HTTP status, 200 to 299.
+        content_type: The MIME type it was read as, which sniffing may have corrected.
+        fetched_at: When the content was fetched, in seconds since the epoch.
+        document: The content.
+        html: The decoded source of an HTML page, else None.
+        from_cache: The content comes from the cache.
+        revalidated: The origin has just confirmed the cached content.
+        stale: The origin did not answer; the cached content is older than it should be.
+        cut: There was more than the size limit let through.
+    """
+
+    requested_url: str
+    url: str
+    status: int
+    content_type: str
+    fetched_at: float
+    document: Document
+    html: str | None = None
+    from_cache: bool = False
+    revalidated: bool = False
+    stale: bool = False
+    cut: bool = False
+
+    @property
+    def title(self) -> str:
+        """The document's title, else the address."""
+        return self.document.title or self.url

@@ -1,0 +1,231 @@
+"""Reading pages: the domain's one class."""
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from outrider.core.db import Database
+from outrider.core.egress.target import read_target
+from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.http import Http, Reply
+from outrider.pages import library
+from outrider.pages.cache import Cache, Cached
+from outrider.pages.excerpt import Excerpt, excerpts
+from outrider.pages.fetch import Fetch
+from outrider.pages.freshness import conditions, lifetime, may_store
+from outrider.pages.images import SavedImage, save
+from outrider.pages.library import LocalHit
+from outrider.pages.page import Page
+from outrider.pages.politeness import Politeness
+from outrider.pages.reader import Source
+from outrider.pages.registry import reader_for
+from outrider.pages.robots import RobotsPolicy
+from outrider.pages.run import Runner
+from outrider.pages.settings import PagesSettings, Robots
+from outrider.pages.sniff import sniff
+
+Render = Callable[[str], Awaitable[str]]
+PDF = "application/pdf"
+EMPTY = 200  # characters of text below which a page with scripts is worth rendering
+
+
+class Pages:
+    """Reads pages, keeps them, and finds them again.
+
+    Args:
+        http: The guarded client.
+        settings: Limits and policies.
+        database: Holds the cache.
+        clock: The time in seconds since the epoch.
+        sleep: Waits between attempts.
+        render: Gives the HTML of an address after its scripts have run, for pages that are empty
+            without them.
+    """
+
+    def __init__(
+        self,
+        http: Http,
+        settings: PagesSettings,
+        database: Database,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+        render: Render | None = None,
+    ) -> None:
+        self._http = http
+        self._settings = settings
+        self._database = database
+        self._clock = clock
+        self._render = render
+        self._cache = Cache(database, settings.cache_bytes, clock=clock)
+        self._robots = RobotsPolicy(http, clock=clock)
+        self._runner = Runner()
+        politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency)
+        self._fetch = Fetch(http, politeness, settings.attempts, settings.user_agent, clock, sleep)
+
+    async def read(
+        self, url: str, *, max_age: float | None = None, main: bool = True, robots: Robots | None = None
+    ) -> Page:
+        """The page at an address.
+
+        Args:
+            url: http or https; read as a browser reads it, its fragment left out.
+            max_age: Seconds within which a kept copy is given without asking; 0 always asks.
+                Default: the setting, or longer where the server says that it stays fresh.
+            main: Whether to leave out what surrounds the main content.
+            robots: Whether robots.txt binds; default: the setting.
+
+        Returns:
+            The page. Within its age, every reading of an address gives the same text.
+
+        Raises:
+            InvalidInput: code `bad_url`.
+            NotFound: HTTP 404 or 410.
+            Refused: code `egress`, `robots`, `forbidden`, `http_status`, `unreadable_type`, `image`
+                or `encrypted`; with `details["status"]` where a status said so.
+            Unavailable: the server, the network or the deadline (codes of `core.http`,
+                `server_error`, `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
+        """
+        address = read_target(url).url
+        with anyio.move_on_after(self._settings.seconds):
+            return await self._read(address, max_age, main=main, robots=robots or self._settings.robots)
+        raise Unavailable(
+            f"{address} could not be read within {self._settings.seconds:g} seconds", code="timeout", hint="try later"
+        )
+
+    async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
+        """The page's passages that answer a question, in their order, within a budget of tokens.
+
+        Each is a slice of `page.document.markdown`; empty if none shares a word with the query.
+        """
+        return await anyio.to_thread.run_sync(
+            lambda: excerpts(page.document.markdown, query, max_tokens=max_tokens), abandon_on_cancel=True
+        )
+
+    async def image(self, url: str, folder: Path, *, filename: str | None = None) -> SavedImage:
+        """Saves a picture into a folder of the caller's choice; never over another file.
+
+        Args:
+            url: The picture's address.
+            folder: Where to; made if it is missing. The caller vouches for it.
+            filename: The wanted name; default: one made of the address.
+
+        Raises:
+            Refused: code `not_an_image`, or as `read` does.
+            Unavailable: code `disk` or `too_large`, or as `read` does.
+        """
+        address = read_target(url).url
+        deadline = anyio.current_time() + self._settings.seconds
+        reply = await self._fetch.get(
+            address, deadline=deadline, body=self._settings.images_max_bytes, headers={"accept": "image/*"}, cut=False
+        )
+        return await anyio.to_thread.run_sync(lambda: save(reply, folder, url=address, filename=filename))
+
+    async def search(self, query: str, limit: int = 10) -> list[LocalHit]:
+        """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
+        return await library.search(self._database, query, limit)
+
+    async def _read(self, url: str, max_age: float | None, *, main: bool, robots: Robots) -> Page:
+        cached = await self._cache.get(url, main=main)
+        if cached is not None and self._holds(cached, max_age):
+            return replace(cached.page, requested_url=url)
+        if robots == "respect":
+            await self._robots.check(url)
+        headers = conditions(cached.etag, cached.last_modified) if cached else {}
+        try:
+            reply = await self._reply(url, headers)
+        except Unavailable as error:
+            if cached is None or not self._stands_in(cached, error):
+                raise
+            return replace(cached.page, requested_url=url, stale=True)
+        if reply.status == 304 and cached is not None:
+            return await self._confirmed(cached, reply, url, main=main)
+        return await self._made(url, reply, main=main)
+
+    def _holds(self, cached: Cached, max_age: float | None) -> bool:
+        age = self._clock() - cached.checked_at
+        if max_age is not None:
+            return 0 <= age < max_age
+        return 0 <= age < self._settings.max_age or self._clock() < cached.fresh_until
+
+    def _stands_in(self, cached: Cached, error: OutriderError) -> bool:
+        return error.code != "blocked_by_site" and self._clock() - cached.checked_at <= self._settings.stale_if_error
+
+    async def _reply(self, url: str, headers: dict[str, str]) -> Reply:
+        """The body; a PDF that was cut is asked for again whole, since half of one cannot be read."""
+        deadline = anyio.current_time() + self._settings.seconds
+        reply = await self._fetch.get(url, deadline=deadline, body=self._settings.max_bytes, headers=headers)
+        if reply.cut and sniff(reply.content_type, reply.body, reply.url) == PDF:
+            size = self._settings.pdf_max_bytes
+            reply = await self._fetch.get(url, deadline=deadline, body=size, headers={}, cut=False)
+        return reply
+
+    async def _confirmed(self, cached: Cached, reply: Reply, url: str, *, main: bool) -> Page:
+        now = self._clock()
+        cached = replace(
+            cached,
+            page=replace(cached.page, requested_url=url),
+            checked_at=now,
+            fresh_until=now + lifetime(reply.headers, self._settings.freshness_cap),
+            etag=reply.headers.get("etag", cached.etag),
+            last_modified=reply.headers.get("last-modified", cached.last_modified),
+        )
+        await self._cache.confirm(cached, main=main)
+        return replace(cached.page, revalidated=True)
+
+    async def _made(self, url: str, reply: Reply, *, main: bool) -> Page:
+        """A new page, kept if its server lets us."""
+        now = self._clock()
+        page = await self._page(url, reply, now, main=main)
+        if may_store(reply.headers):
+            fresh = now + lifetime(reply.headers, self._settings.freshness_cap)
+            validators = reply.headers.get("etag", ""), reply.headers.get("last-modified", "")
+            await self._cache.put(Cached(page, now, fresh, *validators), main=main)
+        else:
+            await self._cache.forget(url, main=main)
+        return page
+
+    async def _page(self, url: str, reply: Reply, now: float, *, main: bool) -> Page:
+        mime = sniff(reply.content_type, reply.body, reply.url)
+        reader = reader_for(mime, reply.url, _size(reply))
+        source = self._source(reply.body, reply.url, mime, reply.charset, main=main)
+        document, html = await self._runner.run(reader, source)
+        page = Page(url, reply.url, reply.status, mime, now, document, html, cut=reply.cut)
+        if self._render and html is not None and len(document.text) < EMPTY and document.metadata.get("scripts"):
+            return await self._rendered(page, self._render, main=main)
+        return page
+
+    async def _rendered(self, page: Page, render: Render, *, main: bool) -> Page:
+        """The page after its scripts have run, where that gives more text; a browser's failure loses nothing."""
+        with suppress(OutriderError):
+            body = (await render(page.url)).encode("utf-8", "replace")[: self._settings.max_bytes]
+            source = self._source(body, page.url, page.content_type, "utf-8", main=main)
+            document, html = await self._runner.run(reader_for(page.content_type), source)
+            if len(document.text) > len(page.document.text):
+                return replace(page, document=document, html=html)
+        return page
+
+    def _source(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> Source:
+        chosen = self._settings
+        return Source(
+            body,
+            url,
+            mime,
+            charset,
+            main,
+            chars=chosen.extract_chars,
+            tags=chosen.extract_tags,
+            pages=chosen.pdf_max_pages,
+        )
+
+
+def _size(reply: Reply) -> int:
+    """The size of the whole resource, where the server says it."""
+    given = reply.headers.get("content-length", "")
+    declared = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
+    return max(declared, len(reply.body))

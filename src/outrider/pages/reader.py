@@ -1,0 +1,65 @@
+"""What turns a body into a document."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from outrider.pages.charset import decode
+from outrider.pages.document import Document
+
+
+@dataclass(frozen=True)
+class Source:
+    """A body on its way to a reader.
+
+    Attributes:
+        body: The bytes.
+        url: Where they came from; what relative links start from.
+        content_type: The type, already sniffed.
+        charset: What the transport declared.
+        main: Whether to leave out what surrounds the main content.
+        chars: How many characters may be looked at.
+        tags: How many tags of markup may be looked at.
+        pages: How many pages of a paged document may be looked at.
+    """
+
+    body: bytes
+    url: str = ""
+    content_type: str = ""
+    charset: str | None = None
+    main: bool = True
+    chars: int = 3_000_000
+    tags: int = 100_000
+    pages: int = 500
+
+    @cached_property
+    def text(self) -> str:
+        """The body decoded, at most `chars` characters."""
+        markup = not self.content_type.startswith(("text/plain", "application/json"))
+        return decode(self.body[: self.chars * 4], self.charset, markup=markup)[0][: self.chars]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One way to read.
+
+    Args:
+        name: Its name, which becomes the documents' kind.
+        types: MIME types it reads; `*` stands for anything.
+        read: Makes the document. Raises OutriderError only.
+        suffixes: Ends of a path that it reads where the type says no more than text.
+        isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped.
+        rank: Which of several goes first, lower ones earlier.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    read: Callable[[Source], Document]
+    suffixes: tuple[str, ...] = ()
+    isolated: bool = False
+    rank: int = 50
+
+    def reads(self, mime: str) -> bool:
+        """Whether the type is one of ours."""
+        return any(fnmatchcase(mime, pattern) for pattern in self.types)

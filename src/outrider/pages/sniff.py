@@ -1,0 +1,171 @@
+"""What a body is, whatever its server calls it: the essentials of mimesniff.spec.whatwg.org."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+HEAD = 1_445  # bytes of a resource header (section 5.2)
+BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
+UNKNOWN = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
+XML_TYPES = frozenset({"text/xml", "application/xml"})
+# Atomic groups: a comment that was passed is not looked at again, however many there are.
+PROLOG = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->)\s*+)*+"
+TYPED = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->|<!doctype[^>\[]*+>)\s*+)*+"
+FLAGS = re.IGNORECASE | re.DOTALL
+PAGE_START = re.compile(PROLOG + rb"<(?:!doctype\s+html|html)[\s>]", FLAGS)
+HTML_START = re.compile(
+    PROLOG + rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p)[\s/>]", FLAGS
+)
+FEED_START = re.compile(TYPED + rb"<(?:rss|feed|rdf:rdf)[\s>]", FLAGS)
+SVG_START = re.compile(TYPED + rb"<svg[\s>]", FLAGS)
+
+
+@dataclass(frozen=True)
+class Magic:
+    """The first bytes of a type; `sure` when no text can begin so."""
+
+    mime: str
+    start: bytes
+    at: int = 0
+    sure: bool = True
+
+    def fits(self, head: bytes) -> bool:
+        return head.startswith(self.start, self.at) and (self.sure or BINARY.search(head) is not None)
+
+
+MAGICS = (
+    Magic("application/pdf", b"%PDF-"),
+    Magic("image/png", b"\x89PNG\r\n\x1a\n"),
+    Magic("image/jpeg", b"\xff\xd8\xff"),
+    Magic("image/gif", b"GIF87a"),
+    Magic("image/gif", b"GIF89a"),
+    Magic("image/webp", b"WEBP", 8),
+    Magic("image/bmp", b"BM", sure=False),
+    Magic("image/x-icon", b"\x00\x00\x01\x00"),
+    Magic("image/tiff", b"II*\x00"),
+    Magic("image/tiff", b"MM\x00*"),
+    Magic("image/avif", b"ftypavif", 4),
+    Magic("image/avif", b"ftypavis", 4),
+    Magic("image/heic", b"ftyphei", 4),
+    Magic("image/jxl", b"\x00\x00\x00\x0cJXL "),
+    Magic("application/gzip", b"\x1f\x8b\x08"),
+    Magic("application/zip", b"PK\x03\x04"),
+    Magic("application/zip", b"PK\x05\x06"),
+    Magic("application/x-bzip2", b"BZh", sure=False),
+    Magic("application/x-xz", b"\xfd7zXZ\x00"),
+    Magic("application/zstd", b"\x28\xb5\x2f\xfd"),
+    Magic("application/x-7z-compressed", b"7z\xbc\xaf\x27\x1c"),
+    Magic("application/x-rar-compressed", b"Rar!\x1a\x07"),
+    Magic("application/x-tar", b"ustar", 257, sure=False),
+    Magic("application/wasm", b"\x00asm"),
+    Magic("application/x-executable", b"\x7fELF"),
+    Magic("application/x-executable", b"MZ", sure=False),
+    Magic("application/x-executable", b"\xcf\xfa\xed\xfe"),
+    Magic("application/java-vm", b"\xca\xfe\xba\xbe"),
+    Magic("application/x-sqlite3", b"SQLite format 3\x00"),
+    Magic("application/msword", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    Magic("font/woff", b"wOFF"),
+    Magic("font/woff2", b"wOF2"),
+    Magic("font/otf", b"OTTO"),
+    Magic("font/ttf", b"\x00\x01\x00\x00\x00"),
+    Magic("audio/mpeg", b"ID3", sure=False),
+    Magic("audio/wave", b"WAVE", 8, sure=False),
+    Magic("audio/flac", b"fLaC", sure=False),
+    Magic("application/ogg", b"OggS\x00"),
+    Magic("video/webm", b"\x1a\x45\xdf\xa3"),
+    Magic("video/avi", b"AVI ", 8, sure=False),
+    Magic("video/mp4", b"ftyp", 4, sure=False),
+)
+SUFFIXES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".xml": "application/xml",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".svg": "image/svg+xml",
+    ".pdf": "application/pdf",
+    ".rss": "application/rss+xml",
+    ".atom": "application/atom+xml",
+}
+PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjson"})
+
+
+def sniff(declared: str, body: bytes, url: str = "") -> str:
+    """The MIME type that a body should be read as.
+
+    Args:
+        declared: The server's word in lower case; empty if it gave none.
+        body: The body, or its beginning.
+        url: Where it came from; its suffix decides between kinds of text only.
+    """
+    head = body[:HEAD]
+    magic = magic_type(head)
+    if magic:
+        return declared if magic == "application/zip" and _zipped(declared) else magic
+    if BINARY.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return declared if _opaque(declared) else "application/octet-stream"
+    return _text_type(declared, head, url)
+
+
+def magic_type(head: bytes) -> str:
+    """The type whose magic number a body begins with; empty if none does."""
+    if b"%PDF-" in head[:1024] and not head.lstrip().startswith(b"<"):
+        return "application/pdf"
+    return next((magic.mime for magic in MAGICS if magic.fits(head)), "")
+
+
+def is_svg(head: bytes) -> bool:
+    """Whether a text begins as an SVG image does."""
+    return SVG_START.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
+def suffix_of(url: str) -> str:
+    """The lower-case suffix of an address's path, with its dot."""
+    return PurePosixPath(urlsplit(url).path).suffix.lower()
+
+
+def _zipped(declared: str) -> bool:
+    return "officedocument" in declared or "opendocument" in declared or declared.endswith(("epub+zip", "java-archive"))
+
+
+def _opaque(declared: str) -> bool:
+    """Whether a type may well hold binary data."""
+    return declared not in UNKNOWN and not is_textual(declared)
+
+
+def is_textual(mime: str) -> bool:
+    """Whether a type is text by its name."""
+    return mime.startswith("text/") or mime.endswith(
+        ("+xml", "+json", "/xml", "/json", "/javascript", "/x-ndjson", "/jsonl")
+    )
+
+
+def _text_type(declared: str, head: bytes, url: str) -> str:
+    start = head.removeprefix(b"\xef\xbb\xbf")
+    if declared in UNKNOWN:
+        return _unnamed(start, url)
+    if FEED_START.match(start) and (declared in XML_TYPES or declared == "text/html"):
+        return "application/rss+xml"
+    if PAGE_START.match(start) and (declared in XML_TYPES or declared.endswith("json")):
+        return "text/html"
+    if declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES:
+        return SUFFIXES[suffix_of(url)]
+    return declared
+
+
+def _unnamed(start: bytes, url: str) -> str:
+    if FEED_START.match(start):
+        return "application/rss+xml"
+    if HTML_START.match(start):
+        return "text/html"
+    if start.lstrip().startswith(b"<?xml"):
+        return "application/xml"
+    if start.lstrip()[:1] in (b"{", b"["):
+        return SUFFIXES.get(suffix_of(url), "application/json")
+    return SUFFIXES.get(suffix_of(url), "text/plain") if suffix_of(url) != ".pdf" else "text/plain"
