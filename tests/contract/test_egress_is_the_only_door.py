@@ -1,0 +1,120 @@
+"""Nothing in the package opens a socket but `core/egress` and `core/http.py`: read from the source itself."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import outrider
+
+PACKAGE = Path(outrider.__file__).parent
+DOOR = ("core/egress/", "core/http.py")
+# Modules whose import is enough to be suspected, and the places that may have them.
+MODULES = {
+    "socket": (),
+    "ssl": (),
+    "httpx": (),
+    "httpx2": (),
+    "httpcore": (),
+    "httpcore2": (),
+    "requests": (),
+    "aiohttp": (),
+    "urllib3": (),
+    "urllib.request": (),
+    "http.client": (),
+    "http.server": (),
+    "socketserver": (),
+    "ftplib": (),
+    "smtplib": (),
+    "websockets": (),
+    "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
+}
+# Calls that open or accept connections, by their last name: whatever they are called on.
+CALLS = {
+    "open_connection",
+    "open_unix_connection",
+    "start_server",
+    "start_unix_server",
+    "create_connection",
+    "create_datagram_endpoint",
+    "create_server",
+    "connect_tcp",
+    "connect_unix",
+    "create_tcp_listener",
+    "create_unix_listener",
+    "create_udp_socket",
+    "create_connected_udp_socket",
+    "getaddrinfo",
+    "urlopen",
+    "urlretrieve",
+    "sock_connect",
+}
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    if isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    if isinstance(node, ast.Call) and last_name(node.func) in ("import_module", "__import__") and node.args:
+        first = node.args[0]
+        if isinstance(first, ast.Constant):
+            yield str(first.value)
+
+
+def last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def doors(source: str, place: str) -> list[str]:
+    """What in this source could open a connection."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        for name in imported(node):
+            known = next((module for module in MODULES if name == module or name.startswith(f"{module}.")), None)
+            if known and not place.startswith(MODULES[known] or ("-",)):
+                found.append(f"{place} imports {name}")
+        if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in CALLS:
+            found.append(f"{place}:{node.lineno} uses {last_name(node)}")
+        if isinstance(node, ast.ImportFrom):
+            found.extend(f"{place} imports {alias.name}" for alias in node.names if alias.name in CALLS)
+    return found
+
+
+FILES = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+@pytest.mark.parametrize("place", [place for place in FILES if not place.startswith(DOOR)])
+def test_a_module_outside_the_egress_guard_opens_no_connection(place):
+    assert doors((PACKAGE / place).read_text(), place) == []
+
+
+SNEAKY = [
+    "import socket",
+    "import socket as s",
+    "def f():\n    from urllib import request",
+    "from urllib.request import urlopen",
+    "import http.client",
+    "from http import client",
+    "import httpx2",
+    "from httpx2 import AsyncClient",
+    "import asyncio\nasync def f():\n    await asyncio.open_connection('x', 1)",
+    "from asyncio import open_connection as o",
+    "import anyio\nasync def f():\n    await anyio.connect_tcp('x', 1)",
+    "async def f(loop):\n    await loop.create_connection(None)",
+    "import importlib\nimportlib.import_module('socket')",
+    "f = anyio.connect_tcp",
+    "import uvicorn",
+]
+
+
+@pytest.mark.parametrize("source", SNEAKY)
+def test_the_search_itself_finds_every_way_in(source):
+    assert doors(source, "search/sneaky.py")
+
+
+def test_the_search_takes_innocent_code_for_innocent():
+    assert not doors("from http import HTTPStatus\nfrom urllib.parse import urlsplit\nimport sqlite3", "search/x.py")
+    assert not doors("import uvicorn", "serve/http.py")

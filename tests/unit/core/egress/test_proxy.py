@@ -1,0 +1,206 @@
+"""The proxy for programs that dial by themselves, spoken to in plain bytes."""
+
+import asyncio
+from base64 import b64encode
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+import httpx2
+import pytest
+
+from hostile import TRICKS, raw, serve_hostile
+from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress.proxy import EgressProxy
+
+pytestmark = pytest.mark.anyio
+PAGE = raw([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)
+
+
+async def loopback(host):
+    return ["127.0.0.1"]
+
+
+@asynccontextmanager
+async def started(*allow, idle=20.0):
+    guard = Guard(EgressSettings(allow=list(allow or ["127.0.0.1:*"])), loopback)
+    with anyio.fail_after(20):
+        async with EgressProxy(guard, idle=idle) as proxy:
+            yield proxy
+
+
+async def talk(proxy, line, *more, token=None, rest=""):
+    """Sends a request with the token and further headers; reads until the proxy closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
+    pair = b64encode(f"outrider:{token or proxy.token}".encode()).decode()
+    head = [f"{line} HTTP/1.1", "Host: x", f"Proxy-Authorization: Basic {pair}", *more, "", rest]
+    writer.write("\r\n".join(head).encode())
+    answer = await reader.read(-1)
+    writer.close()
+    return answer.decode()
+
+
+async def test_an_ordinary_client_reads_plain_pages_through_it():
+    async with serve_hostile(PAGE) as url, started() as proxy:
+        named = url.replace("127.0.0.1", "name.example")
+        async with httpx2.AsyncClient(proxy=proxy.url_with_credentials) as client:
+            assert (await client.get(url)).text == "hello"
+            assert (await client.get(named)).text == "hello"
+            refused = await client.get("http://10.0.0.1/")
+    assert refused.status_code == 403
+    assert "10.0.0.1" in refused.text
+    assert "egress.allow" in refused.text
+
+
+async def test_a_tunnel_carries_bytes_both_ways():
+    closing = raw([b"HTTP/1.1 200 OK\r\n\r\nhello"])
+    async with serve_hostile(closing) as url, started() as proxy:
+        answer = await talk(proxy, f"CONNECT {url.removeprefix('http://')}", rest="GET / HTTP/1.1\r\n\r\n")
+    assert answer.startswith("HTTP/1.1 200")
+    assert answer.endswith("hello")
+
+
+LINES = ["CONNECT 127.0.0.1:80", "GET http://127.0.0.1/", "GET /", "POST http://example.com/"]
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    "header", ["X: y", "Proxy-Authorization: Basic b3V0cmlkZXI6d3Jvbmc=", "Proxy-Authorization: x"]
+)
+async def test_nobody_passes_without_the_token(line, header):
+    async with started() as proxy:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
+        writer.write(f"{line} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
+        answer = (await reader.read(-1)).decode()
+        writer.close()
+    assert answer.startswith("HTTP/1.1 407")
+    assert "proxy-authenticate: Basic" in answer
+    assert proxy.token not in answer
+
+
+REFUSED = """
+CONNECT_127.0.0.1:443 CONNECT_localhost:443 CONNECT_[::1]:443 CONNECT_0x7f.1:443 CONNECT_2130706433:443
+CONNECT_169.254.169.254:80 CONNECT_[::ffff:127.0.0.1]:443 CONNECT_example.com:22 CONNECT_rebound.example:443 CONNECT_metadata.google.internal:80
+CONNECT_printer.local:80 CONNECT_10.0.0.1:443 CONNECT_[64:ff9b::7f00:1]:443
+GET_http://127.0.0.1/ GET_http://localhost/ GET_http://[::1]/ GET_http://0/ GET_http://169.254.169.254/latest/ GET_http://rebound.example/
+GET_http://example.com:6379/ GET_HTTP://127.1/ POST_http://10.0.0.1/
+"""
+BAD = """
+CONNECT_example.com CONNECT_example.com:x CONNECT_:443 CONNECT_user:x@example.com:443 CONNECT_example.com:443/path CONNECT_http://example.com/
+CONNECT_example.com:443?x CONNECT_example.com:0 GET_/ GET_https://example.com/ GET_ftp://example.com/ GET_file:///etc/passwd
+CONNECT_１２７.0.0.1:443 GET_http://user:x@example.com/ OPTIONS_* GET_http://
+"""
+
+
+CASES = [(each, 403) for each in REFUSED.split()] + [(each, 400) for each in BAD.split()]
+
+
+@pytest.mark.parametrize(("line", "status"), CASES)
+async def test_what_the_guard_refuses_the_proxy_refuses(line, status):
+    async with started("10.9.9.9") as proxy:
+        answer = await talk(proxy, line.replace("_", " ", 1))
+    assert answer.startswith(f"HTTP/1.1 {status}"), answer
+
+
+async def test_the_reason_of_a_refusal_can_be_asked_for_afterwards():
+    async with started() as proxy:
+        await talk(proxy, "CONNECT localhost:443")
+        assert "local name" in (proxy.reason("localhost") or "")
+        assert proxy.reason("example.com") is None
+
+
+async def test_neither_token_nor_hop_headers_reach_the_server():
+    seen = []
+
+    async def trick(head, writer):
+        seen.append(head.decode().lower())
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: keep-alive, x-hop\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok")
+
+    async with serve_hostile(trick) as url, started() as proxy:
+        answer = await talk(proxy, f"GET {url}/a?b", "Connection: keep-alive, X-Mine", "X-Mine: 1", "X-End: 2")
+    assert seen[0].startswith("get /a?b http/1.1\r\nhost: 127.0.0.1:")
+    assert "proxy-authorization" not in seen[0]
+    assert "x-mine" not in seen[0]
+    assert "x-end: 2" in seen[0]
+    assert "connection: close" in answer.lower()
+    assert "x-hop" not in answer.lower()
+
+
+async def test_a_second_request_on_the_same_connection_is_not_sent_to_the_first_server():
+    seen = []
+
+    async def trick(head, writer):
+        seen.append(head)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async with serve_hostile(trick) as url, started() as proxy:
+        await talk(proxy, f"GET {url}/one", rest="GET http://other.example/two HTTP/1.1\r\nHost: other\r\n\r\n")
+    assert len(seen) == 1
+
+
+async def test_a_body_is_sent_on_even_when_the_program_asks_first():
+    async def trick(head, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async with serve_hostile(trick) as url, started() as proxy:
+        answer = await talk(proxy, f"POST {url}/", "Expect: 100-continue", "Content-Length: 3", rest="")
+    assert answer.startswith("HTTP/1.1 100") or "200" in answer
+
+
+BROKEN = [
+    "nothing",
+    "not_http",
+    "status_nonsense",
+    "headers_without_end",
+    "interim_without_end",
+    "length_twice",
+]
+
+
+@pytest.mark.parametrize("trick", BROKEN)
+async def test_a_server_that_does_not_keep_to_http_is_a_bad_gateway(trick):
+    async with serve_hostile(TRICKS[trick]) as url, started() as proxy:
+        assert (await talk(proxy, f"GET {url}/")).startswith("HTTP/1.1 502")
+
+
+async def test_a_closed_port_is_a_bad_gateway():
+    async with started() as proxy:
+        for line in ("CONNECT 127.0.0.1:9", "GET http://127.0.0.1:9/"):
+            assert (await talk(proxy, line)).startswith("HTTP/1.1 502")
+
+
+@pytest.mark.parametrize(
+    "text", ["nonsense\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "GET / HTTP/1.1\r\nX: " + "x" * 200_000]
+)
+async def test_what_is_no_request_is_answered_as_a_bad_one_or_cut_off(text):
+    async with started() as proxy:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
+        writer.write(text.encode())
+        with suppress(ConnectionError):
+            assert (await reader.read(-1)).startswith(b"HTTP/1.1 4")
+        writer.close()
+
+
+@pytest.mark.parametrize("line", ["CONNECT", "GET"])
+async def test_a_connection_on_which_nothing_moves_is_closed(line):
+    async with serve_hostile(TRICKS["silence"]) as url, started(idle=0.2) as proxy:
+        answer = await talk(proxy, f"CONNECT {url.removeprefix('http://')}" if line == "CONNECT" else f"GET {url}/")
+    assert "\r\n\r\nhello" not in answer
+
+
+async def test_closing_the_proxy_ends_its_tunnels():
+    async with serve_hostile(TRICKS["silence"]) as url, started() as proxy:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
+        pair = b64encode(f"outrider:{proxy.token}".encode())
+        authority = url.removeprefix("http://").encode()
+        writer.write(b"CONNECT %b HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic %b\r\n\r\n" % (authority, pair))
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        await proxy.close()
+        assert await reader.read(-1) == b""
+        writer.close()
+
+
+async def test_each_proxy_has_a_token_of_its_own():
+    async with started() as one, started() as other:
+        assert one.token != other.token
+        answer = await talk(one, "GET http://127.0.0.1/", token=other.token)
+    assert answer.startswith("HTTP/1.1 407")
