@@ -6,8 +6,10 @@ frames, and one request's cancellation felt by the others.
 """
 
 import logging
+import ssl
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -140,12 +142,17 @@ class Http:
             message = f"{here.host} redirected to where nothing may go: {error.message}"
             raise Refused(message, code="egress", hint=error.hint, details=error.details) from None
 
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Trust as the system has it; read from disk once, at the first https address."""
+        return httpcore2.default_ssl_context()
+
     def _pool(self, scheme: str, *, trusted: bool) -> httpcore2.AsyncConnectionPool:
         """Kept connections; those of trusted addresses apart, because others must not ride on them."""
         key = scheme, trusted
         if key not in self._pools:
             self._pools[key] = httpcore2.AsyncConnectionPool(
-                ssl_context=httpcore2.default_ssl_context() if scheme == "https" else None,
+                ssl_context=self._tls if scheme == "https" else None,
                 max_connections=CONNECTIONS,
                 max_keepalive_connections=IDLE_CONNECTIONS,
                 keepalive_expiry=IDLE_SECONDS,

@@ -79,7 +79,8 @@ async def test_nobody_passes_without_the_token(line, header):
 
 REFUSED = """
 CONNECT_127.0.0.1:443 CONNECT_localhost:443 CONNECT_[::1]:443 CONNECT_0x7f.1:443 CONNECT_2130706433:443
-CONNECT_169.254.169.254:80 CONNECT_[::ffff:127.0.0.1]:443 CONNECT_example.com:22 CONNECT_rebound.example:443 CONNECT_metadata.google.internal:80
+CONNECT_169.254.169.254:80 CONNECT_[::ffff:127.0.0.1]:443 CONNECT_example.com:22
+CONNECT_rebound.example:443 CONNECT_metadata.google.internal:80
 CONNECT_printer.local:80 CONNECT_10.0.0.1:443 CONNECT_[64:ff9b::7f00:1]:443
 GET_http://127.0.0.1/ GET_http://localhost/ GET_http://[::1]/ GET_http://0/ GET_http://169.254.169.254/latest/ GET_http://rebound.example/
 GET_http://example.com:6379/ GET_HTTP://127.1/ POST_http://10.0.0.1/
