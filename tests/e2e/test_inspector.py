@@ -1,0 +1,128 @@
+"""Outrider through the protocol's own Inspector: a client that shares no line of code with ours."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+from conformance.npm import NoNpm, installed, node
+
+pytestmark = pytest.mark.anyio
+
+INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+OUTRIDER = (sys.executable, "-m", "outrider")
+ERAS = ("legacy", "modern")
+PAGE = (
+    b"<html><head><title>Kettles</title></head><body><main><h1>Kettles</h1>"
+    b"<p>Water boils at a lower temperature in the mountains, because the air presses less.</p></main></body></html>"
+)
+
+
+@pytest.fixture(scope="session")
+def npm() -> Path:
+    try:
+        return installed()
+    except NoNpm as error:
+        pytest.skip(f"{error}, and the Inspector is an npm package")
+
+
+@pytest.fixture
+def inspect(npm: Path):
+    """Runs the Inspector's command line against a target; returns its exit code and its answer."""
+
+    def run(target: Sequence[str], era: str, *options: str) -> tuple[int, dict[str, Any]]:
+        program = node(npm)
+        flags = ("--cli", "--format", "json", "--quiet", "--protocol-era", era, *options)
+        environ = os.environ | {"PATH": f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            [program, str(npm / INSPECTOR), *flags, *target], env=environ, capture_output=True, timeout=60, check=False
+        )
+        return done.returncode, json.loads(done.stdout or done.stderr)["result"]
+
+    return run
+
+
+@pytest.fixture
+def served() -> Generator[str]:
+    """The address of a running `outrider serve`."""
+    with serving("--toolsets", "all") as url:
+        yield url
+
+
+@contextmanager
+def serving(*options: str) -> Generator[str]:
+    command = [*OUTRIDER, "serve", "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        line = next(line for line in process.stderr if "serves MCP at" in line)
+        try:
+            yield line.split()[-1]
+        finally:
+            process.terminate()
+
+
+async def kettles(scope: Any, _receive: Any, send: Any) -> None:
+    """A site of one page."""
+    if scope["type"] != "http":
+        return
+    found = scope["path"] == "/kettles"
+    headers = [(b"content-type", b"text/html; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 200 if found else 404, "headers": headers})
+    await send({"type": "http.response.body", "body": PAGE if found else b"nothing here"})
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: str):
+    code, answer = inspect((*OUTRIDER, "mcp", "--toolsets", "all"), era, "--method", "tools/list", "--strict")
+    assert code == 0
+    assert {"web_search", "web_fetch", "websearch", "webbrowser", "search"} <= {
+        each["name"] for each in answer["tools"]
+    }
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served: str, era: str):
+    code, answer = inspect((served,), era, "--method", "tools/list", "--strict")
+    assert code == 0
+    assert len(answer["tools"]) >= 5
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
+    async with fakes.serve(kettles) as url:
+        allow = f"egress.allow={url.removeprefix('http://')}"
+        target = (*OUTRIDER, "mcp", "--set", allow)
+        code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
+    assert code == 0
+    assert "the air presses less" in answer["content"][0]["text"]
+    assert answer["_meta"]["outrider/untrusted"] is True
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
+    async with fakes.serve(kettles) as url:
+        with serving("--set", f"egress.allow={url.removeprefix('http://')}") as served:
+            code, answer = await anyio.to_thread.run_sync(lambda: inspect((served,), era, *reading(f"{url}/kettles")))
+    assert code == 0
+    assert "the air presses less" in answer["content"][0]["text"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_inspector_sees_a_failed_call_as_a_failed_call(inspect, era: str):
+    code, answer = inspect((*OUTRIDER, "mcp"), era, *reading("http://169.254.169.254/latest"))
+    assert code != 0
+    assert answer["isError"] is True
+    assert answer["structuredContent"]["error"]["code"] == "egress"
+
+
+def reading(url: str) -> tuple[str, ...]:
+    arguments = json.dumps({"url": url})
+    return ("--method", "tools/call", "--tool-name", "web_fetch", "--tool-args-json", arguments)
