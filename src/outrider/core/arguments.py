@@ -3,13 +3,15 @@
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
+from types import NoneType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
 
-SHOWN = 60  # characters of a wrong value that an error repeats
+SHOWN = 60  # characters of a wrong value or name that an error repeats
+JSON_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # the rest are numbers
 
 
 def as_object(arguments: object) -> dict[str, Any]:
@@ -20,15 +22,22 @@ def as_object(arguments: object) -> dict[str, Any]:
     """
     if isinstance(arguments, Mapping):
         return dict(arguments)
+    if isinstance(arguments, list | tuple):
+        raise _no_object(arguments)
     if not isinstance(arguments, str) or not arguments.strip():
         return {}
     try:
         parsed = json.loads(arguments)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the arguments are not valid JSON: {error}", hint="send a JSON object") from None
     if not isinstance(parsed, dict):
-        raise InvalidInput(f"the arguments are a JSON {type(parsed).__name__}", hint="send a JSON object")
+        raise _no_object(parsed)
     return parsed
+
+
+def _no_object(value: object) -> InvalidInput:
+    name = JSON_NAMES.get(type(value), "number")
+    return InvalidInput(f"the arguments are a JSON {name}", hint="send a JSON object")
 
 
 def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
@@ -39,21 +48,21 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
     except ValidationError as error:
         problems = [_problem(dict(each), model) for each in error.errors(include_url=False)]
     raise InvalidInput(
-        f"{name}: " + "; ".join(problem for problem, _ in problems),
-        hint="; ".join(dict.fromkeys(remedy for _, remedy in problems if remedy)),
-        details={"fields": [problem.split(":")[0] for problem, _ in problems]},
+        f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
+        hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
+        details={"fields": [field for field, _, _ in problems]},
     )
 
 
-def _problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str]:
-    """What is wrong with one field, and what to send instead."""
-    field = ".".join(str(part) for part in error["loc"]) or "arguments"
+def _problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
+    """The field, what is wrong with it, and what to send instead."""
+    field = _cut(".".join(str(part) for part in error["loc"])) or "arguments"
     if error["type"] == "missing":
-        return f"{field}: is required", f"add {field!r}{_described(model, field)}"
+        return field, "is required", f"add {field!r}{_described(model, field)}"
     if error["type"] == "extra_forbidden":
-        return f"{field}: no such parameter", _nearest(model, field)
+        return field, "no such parameter", _nearest(model, field)
     reason = error["msg"].removeprefix("Value error, ")
-    return f"{field}: {reason} (got {_shown(error['input'])})", ""
+    return field, f"{reason} (got {_shown(error['input'])})", f"correct {field!r}{_described(model, field)}"
 
 
 def _nearest(model: type[BaseModel], field: str) -> str:
@@ -70,5 +79,11 @@ def _described(model: type[BaseModel], field: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return _cut(json.dumps(value, ensure_ascii=False, default=str))
+    except (TypeError, ValueError, RecursionError):  # given by a Python caller: no JSON, so only its kind is named
+        return type(value).__name__
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"

@@ -3,12 +3,13 @@
 import hashlib
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
-from outrider.core.db import Database
+from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Unavailable
 
 SCHEME = "outrider://artifacts/"
@@ -47,10 +48,22 @@ class Artifacts:
         from outrider.core.tables import artifacts
 
         digest = hashlib.sha256(data).hexdigest()
-        kept = Artifact(str(uuid.uuid4()), time.time(), session, name[:255], mime_type, len(data), digest)
+        kept = Artifact(
+            str(uuid.uuid4()),
+            time.time(),
+            storable(session, 200),
+            storable(name, 255),
+            storable(mime_type, 127),
+            len(data),
+            digest,
+        )
         await anyio.to_thread.run_sync(self._write, kept.id, data)
-        async with self._database.write() as connection:
-            await connection.execute(artifacts.insert(), [vars(kept)])
+        try:
+            async with self._database.write() as connection:
+                await connection.execute(artifacts.insert(), [vars(kept)])
+        except BaseException:
+            self._remove(kept.id)
+            raise
         return kept
 
     async def get(self, uri: str) -> Artifact:
@@ -59,11 +72,11 @@ class Artifacts:
 
         from outrider.core.tables import artifacts
 
-        query = select(artifacts).where(artifacts.c.id == uri.removeprefix(SCHEME))
+        query = select(artifacts).where(artifacts.c.id == storable(uri.removeprefix(SCHEME), 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
-            raise NotFound(f"no artifact {uri!r}", hint="it may have expired; make it again")
+            raise NotFound(f"no artifact {uri[:200]!r}", hint="it may have expired; make it again")
         return Artifact(**row)
 
     async def recent(self, limit: int = 50) -> list[Artifact]:
@@ -83,6 +96,8 @@ class Artifacts:
             return kept, await anyio.Path(self._path(kept.id)).read_bytes()
         except FileNotFoundError:
             raise NotFound(f"the file of artifact {uri!r} is gone", hint="make it again") from None
+        except OSError as error:
+            raise Unavailable(f"artifact {uri!r} cannot be read: {error.strerror}", code="storage") from error
 
     async def sweep(self) -> int:
         """Removes what is older than the retention; returns how many files went."""
@@ -94,8 +109,12 @@ class Artifacts:
         async with self._database.write() as connection:
             gone = (await connection.execute(delete(artifacts).where(old).returning(artifacts.c.id))).scalars().all()
         for name in gone:
-            self._path(name).unlink(missing_ok=True)
+            self._remove(name)
         return len(gone)
+
+    def _remove(self, name: str) -> None:
+        with suppress(OSError):
+            self._path(name).unlink()
 
     def _path(self, name: str) -> Path:
         return self._folder / str(uuid.UUID(name))
@@ -108,5 +127,6 @@ class Artifacts:
             partial.write_bytes(data)
             partial.replace(path)
         except OSError as error:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink()
             raise Unavailable(f"the file cannot be kept: {error.strerror}", code="storage") from error

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Final
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError, Refused
 
 log = logging.getLogger(__name__)
@@ -67,10 +67,11 @@ class Citations:
 
     async def _advance(self, key: str, by: int) -> int:
         try:
-            return await self._advance_stored(key[:500], by)
+            return await self._advance_stored(storable(key, 500), by)
         except OutriderError as error:
             log.warning("citation references are counted in memory: %s", error)
-            self._fallback[key] = self._fallback.get(key, 0) + by
+            # In the second half of the pool, where the count in the database hardly ever comes.
+            self._fallback[key] = self._fallback.get(key, len(pool()) // 2) + by
             return self._fallback[key]
 
     async def _advance_stored(self, key: str, by: int) -> int:

@@ -7,6 +7,7 @@ begins with BEGIN IMMEDIATE, so that several processes can share the file withou
 
 import logging
 import sqlite3
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 MEMORY = "sqlite+aiosqlite:///:memory:"
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 15.0  # how long one process waits for another's write
+MIGRATING = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
 
 
 class Database:
@@ -79,22 +81,26 @@ class Database:
 
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""
-        if self._engine is not None:
-            await self._engine.dispose()
-        self._engine = None
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            with anyio.CancelScope(shield=True):
+                await engine.dispose()
 
     @asynccontextmanager
     async def _connected(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
         from sqlalchemy.exc import SQLAlchemyError
 
-        engine = await self._opened()
-        try:
-            async with engine.connect() as connection:
-                await connection.execution_options(outrider_write=write)
-                async with connection.begin():
-                    yield connection
-        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-            raise _unusable(self, error) from error
+        # A cancelled statement would leave its connection behind, and with it the lock on the file; so a
+        # transaction runs to its end, however impatient the caller: keep it short.
+        with anyio.CancelScope(shield=True):
+            engine = await self._opened()
+            try:
+                async with engine.connect() as connection:
+                    await connection.execution_options(outrider_write=write)
+                    async with connection.begin():
+                        yield connection
+            except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+                raise _unusable(self, error) from error
 
     async def _opened(self) -> "AsyncEngine":
         async with self._opening:
@@ -105,25 +111,47 @@ class Database:
     async def _open(self) -> "AsyncEngine":
         from sqlalchemy.exc import SQLAlchemyError
 
-        engine = _engine(self.url)
         try:
-            async with engine.connect() as connection:
-                await connection.execution_options(outrider_write=True)
-                async with connection.begin():
-                    await connection.run_sync(migrate)
-        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-            await engine.dispose()
+            engine = _engine(self.url)
+        except (SQLAlchemyError, ImportError, OSError, ValueError) as error:
             raise _unusable(self, error) from error
+        try:
+            await _migrated(engine)
+        except BaseException as error:
+            await engine.dispose()
+            if isinstance(error, SQLAlchemyError | sqlite3.Error | OSError):
+                raise _unusable(self, error) from error
+            raise
         return engine
+
+
+async def _migrated(engine: "AsyncEngine") -> None:
+    while not MIGRATING.acquire(blocking=False):
+        await anyio.sleep(0.02)
+    try:
+        async with engine.connect() as connection:
+            await connection.execution_options(outrider_write=True)
+            async with connection.begin():
+                await connection.run_sync(migrate)
+    finally:
+        MIGRATING.release()
 
 
 def migrate(connection: "Connection") -> None:
     """Brings the schema to the newest revision, inside the caller's transaction.
 
-    Alembic is imported only when there is something to do: it costs a third of a second.
+    Alembic is imported only when there is something to do: it costs a third of a second. Raises
+    Unavailable when a newer Outrider made the database.
     """
-    if _revision(connection) == head_revision():
+    found, newest = _revision(connection), head_revision()
+    if found == newest:
         return
+    if found is not None and found > newest:
+        raise Unavailable(
+            f"the database is of revision {found}, newer than the {newest} that this version knows",
+            code="database",
+            hint="upgrade outrider, or set another `data_dir`",
+        )
     from alembic import command
     from alembic.config import Config
 
@@ -146,13 +174,18 @@ def _revision(connection: "Connection") -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
+def storable(text: str, limit: int | None = None) -> str:
+    """The text as every database takes it: without NUL and lone surrogates, at most `limit` characters."""
+    return text[:limit].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
 def _engine(url: str) -> "AsyncEngine":
-    from sqlalchemy import event
+    from sqlalchemy import event, make_url
     from sqlalchemy.ext.asyncio import create_async_engine
 
     if not url.startswith("sqlite"):
         return create_async_engine(url, pool_pre_ping=True)
-    Path(url.split("///", 1)[1]).parent.mkdir(parents=True, exist_ok=True)
+    Path(make_url(url).database or MEMORY).parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
@@ -176,7 +209,7 @@ def _begin_sqlite(connection: "Connection") -> None:
 def _unusable(database: Database, error: Exception) -> Unavailable:
     """The failure as an operator would want to hear it; never the statement or its values."""
     place = database.url.split("///")[-1] if database.dialect == "sqlite" else database.dialect
-    reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+    reason = (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
     return Unavailable(
         f"the database {place} cannot be used: {reason}",
         code="database",

@@ -48,7 +48,7 @@ class OutriderError(Exception):
         """The error as the JSON object that programs get: code, message, hint, retryable, details."""
         given = {"hint": self.hint, "details": self.details, "retry_after": self.retry_after}
         facts = {"code": self.code, "kind": self.kind, "message": self.message, "retryable": self.retryable}
-        return facts | {name: value for name, value in given.items() if value}
+        return facts | {name: value for name, value in given.items() if value not in (None, "", {})}
 
 
 class InvalidInput(OutriderError):

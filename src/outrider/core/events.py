@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from outrider.core.context import Call
-from outrider.core.db import Database
+from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
 from outrider.core.tool import Tool
 
@@ -60,15 +60,15 @@ class Event:
         return cls(
             id=str(uuid.uuid4()),
             at=time.time(),
-            session=call.session,
-            assistant=call.assistant,
-            thread=call.thread,
-            identity=call.identity,
+            session=storable(call.session, 200),
+            assistant=_optional(call.assistant),
+            thread=_optional(call.thread),
+            identity=_optional(call.identity),
             toolset=tool.toolset,
             tool=tool.name,
             arguments=_cut(arguments),
-            outcome=outcome,
-            message=message[:MESSAGE_LIMIT],
+            outcome=storable(outcome, 64),
+            message=storable(message, MESSAGE_LIMIT),
             seconds=seconds,
             size=size,
         )
@@ -112,6 +112,7 @@ class Events:
             except OutriderError as error:
                 self._complain(error)
                 return
+            self._warned = False
             written = {event.id for event in batch}
             self._waiting = deque((each for each in self._waiting if each.id not in written), maxlen=WAITING_LIMIT)
 
@@ -124,7 +125,7 @@ class Events:
         await self.flush()
         query = select(events).order_by(events.c.at.desc()).limit(limit)
         if session is not None:
-            query = query.where(events.c.session == session)
+            query = query.where(events.c.session == storable(session, 200))
         async with self._database.read() as connection:
             rows = await connection.execute(query)
             return [Event(**row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name
@@ -133,7 +134,9 @@ class Events:
         from outrider.core.tables import events
 
         async with self._database.write() as connection:
-            await connection.execute(events.insert(), [asdict(event) for event in batch])
+            # A flush that was cancelled while it committed leaves its records waiting: they come twice.
+            insert = self._database.insert(events).on_conflict_do_nothing(index_elements=["id"])
+            await connection.execute(insert, [asdict(event) for event in batch])
 
     def _complain(self, error: OutriderError) -> None:
         if not self._warned:
@@ -141,7 +144,16 @@ class Events:
         self._warned = True
 
 
+def _optional(text: str | None) -> str | None:
+    return None if text is None else storable(text, 200)
+
+
 def _cut(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments if they are short, else the beginning of their JSON."""
-    text = json.dumps(arguments, ensure_ascii=False, default=str)
-    return json.loads(text) if len(text) <= ARGUMENT_LIMIT else {"cut": text[:ARGUMENT_LIMIT]}
+    """The arguments if they are short, else the beginning of their JSON; never what a database would not take."""
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # no JSON: a Python caller's own objects
+        return {"cut": f"{len(arguments)} arguments that are no JSON"}
+    text = storable(text).replace("\\u0000", "\\ufffd")
+    # NaN and Infinity, which JSON does not know, become words.
+    return json.loads(text, parse_constant=str) if len(text) <= ARGUMENT_LIMIT else {"cut": text[:ARGUMENT_LIMIT]}

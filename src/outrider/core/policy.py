@@ -11,6 +11,7 @@ from outrider.core.tool import Stake, Tool
 
 log = logging.getLogger(__name__)
 EVERYTHING = {"*", "all"}
+SHOWN = 4_000  # characters of the arguments that a question repeats
 
 
 class ToolPolicy(BaseModel, extra="forbid"):
@@ -29,12 +30,14 @@ def offered(tools: Iterable[Tool], policy: ToolPolicy) -> dict[str, Tool]:
     known = {tool.name: tool for tool in tools}
     allowed = _chosen(policy.enable, known)
     denied = _chosen(policy.disable, known)
+    _warn_of_strangers(map(_normal, policy.stakes), known)
     return {name: tool for name, tool in known.items() if name in allowed and name not in denied}
 
 
 def stake_of(tool: Tool, stakes: Mapping[str, Stake]) -> Stake:
     """The setting for this tool, else for `*`, else the tool's own."""
-    return stakes.get(tool.name) or stakes.get("*") or tool.stake
+    settings = {_normal(name): stake for name, stake in stakes.items()}
+    return settings.get(_normal(tool.name)) or settings.get("*") or tool.stake
 
 
 def consent(tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: object) -> None:
@@ -43,7 +46,13 @@ def consent(tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: obje
         return
     if call.answer is False:
         raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; go on without it")
-    raise AnswerNeeded(f"Allow {tool.title} ({tool.name}) with {arguments}?", state=tool.name)
+    raise AnswerNeeded(f"Allow {tool.title} ({tool.name}) with {_spelled(arguments)}?", state=tool.name)
+
+
+def _spelled(arguments: object) -> str:
+    """The arguments as they are; repr() makes visible what bidi and zero-width characters would hide."""
+    text = repr(arguments)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… (cut: {len(text)} characters in all)"
 
 
 def _chosen(wanted: Iterable[str], known: Mapping[str, Tool]) -> set[str]:
@@ -51,9 +60,13 @@ def _chosen(wanted: Iterable[str], known: Mapping[str, Tool]) -> set[str]:
     names = {_normal(part) for each in wanted for part in each.replace("\n", ",").split(",") if part.strip()}
     if names & EVERYTHING:
         return set(known)
-    for stranger in sorted(names - {_normal(name) for name in known} - {"none"}):
-        log.warning("no tool %r to enable or disable; `outrider tools` lists them", stranger)
+    _warn_of_strangers(names, known)
     return {name for name in known if _normal(name) in names}
+
+
+def _warn_of_strangers(names: Iterable[str], known: Iterable[str]) -> None:
+    for stranger in sorted(set(names) - {_normal(name) for name in known} - EVERYTHING - {"none"}):
+        log.warning("no tool %r to enable, disable or ask for; `outrider tools` lists them", stranger)
 
 
 def _normal(name: str) -> str:

@@ -4,41 +4,49 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-NOISE = {"title"}
+NAMES = frozenset({"properties", "$defs", "patternProperties"})  # their keys are names, not keywords
+VALUES = frozenset({"default", "const", "enum", "examples"})  # what they hold is data, not a schema
+NULL = {"type": "null"}
 
 
 def input_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
     """The schema of a tool's parameters, without generated titles and nullable wrappers."""
-    schema = _compact(adapter.json_schema())
+    schema = _compact(adapter.json_schema(), optional=True)
     schema.setdefault("properties", {})
     return schema
 
 
 def output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
-    """The schema of a tool's structured result, as it is serialised."""
-    return _compact(adapter.json_schema(mode="serialization"))
+    """The schema of a tool's structured result, as it is serialised: a null that may come stays named."""
+    return _compact(adapter.json_schema(mode="serialization"), optional=False)
 
 
-def _compact(node: Any, *, names: bool = False) -> Any:
-    """The node without noise; `names` marks a mapping whose keys are property names, not keywords."""
+def _compact(node: Any, *, optional: bool) -> Any:
+    """The node without titles; with `optional`, also without the null that only means "left out"."""
     if isinstance(node, list):
-        return [_compact(each) for each in node]
+        return [_compact(each, optional=optional) for each in node]
     if not isinstance(node, dict):
         return node
-    if names:
-        return {name: _compact(value) for name, value in node.items()}
-    node = _without_null(node)
+    node = _without_null(node) if optional else node
     return {
-        key: _compact(value, names=key in {"properties", "$defs"})
+        key: _inside(key, value, optional=optional)
         for key, value in node.items()
-        if not (key in NOISE and isinstance(value, str))
+        if not (key == "title" and isinstance(value, str))
     }
+
+
+def _inside(key: str, value: Any, *, optional: bool) -> Any:
+    if key in VALUES:
+        return value
+    if key in NAMES:
+        return {name: _compact(each, optional=optional) for name, each in value.items()}
+    return _compact(value, optional=optional)
 
 
 def _without_null(node: dict[str, Any]) -> dict[str, Any]:
     """`X | None = None` as an optional X: leaving the field out says the same."""
-    options = [each for each in node.get("anyOf", []) if each != {"type": "null"}]
-    if "anyOf" not in node or len(options) == len(node["anyOf"]) or len(options) != 1:
+    options = [each for each in node.get("anyOf", []) if each != NULL]
+    if node.get("default", ...) is not None or not options:
         return node
     rest = {key: value for key, value in node.items() if key not in {"anyOf", "default"}}
-    return options[0] | rest
+    return options[0] | rest if len(options) == 1 else {"anyOf": options} | rest

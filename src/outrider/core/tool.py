@@ -22,7 +22,7 @@ Stake = Literal["never_ask", "low", "high"]
 Services = Mapping[type, Any]
 P = ParamSpec("P")
 R = TypeVar("R")
-NAME_LIMIT = 64  # what MCP clients commonly accept, prefix included
+NAME_LIMIT = 64  # what MCP clients commonly accept, the prefix `builtin_<toolset>__` included
 STAKES: dict[Effect, Stake] = {"read": "never_ask", "write": "low", "act": "high"}
 
 
@@ -85,7 +85,14 @@ class Tool:
 
     async def __call__(self, services: Services, call: Call, arguments: object) -> Result:
         """Validates, runs and shapes. Raises the errors of `outrider.core.errors`."""
-        given = validate(self.parameters, self.name, arguments)
+        return await self.run(services, call, self.validated(arguments))
+
+    def validated(self, arguments: object) -> BaseModel:
+        """The arguments as `parameters`. Raises InvalidInput."""
+        return validate(self.parameters, self.name, arguments)
+
+    async def run(self, services: Services, call: Call, given: BaseModel) -> Result:
+        """Runs the tool on validated arguments."""
         before = [call if need is Call else services[need] for need in self.needs]
         after = {name: getattr(given, name) for name in type(given).model_fields}
         return as_result(await self.fn(*before, **after))
@@ -129,12 +136,14 @@ class Toolset:
         """Makes an async function a tool of this set; `traits` are further fields of `Tool`.
 
         The function's name and docstring are the tool's. Raises ValueError for a name that hosts
-        could not take.
+        could not take, or that the set already has.
         """
 
         def add(fn: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
             name = getattr(fn, "__name__", "")
-            check_name(name)
+            check_name(name, NAME_LIMIT - len(f"builtin_{self.name}__"))
+            if name in self.tools:
+                raise ValueError(f"tool {name!r} is in toolset {self.name!r} twice")
             text = inspect.getdoc(fn) or ""
             made = Tool(name, title or name, text, effect, fn, stake=STAKES[effect], toolset=self.name)
             self.tools[name] = replace(made, **traits)
@@ -143,8 +152,8 @@ class Toolset:
         return add
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, limit: int = NAME_LIMIT) -> None:
     """Raises ValueError unless every host can take the name, and take it apart again."""
     plain = name.replace("_", "")
-    if not (plain.isascii() and plain.isalnum()) or "__" in name or len(name) > NAME_LIMIT:
-        raise ValueError(f"bad tool name {name!r}: letters, digits and single underscores, at most {NAME_LIMIT}")
+    if not (plain.isascii() and plain.isalnum()) or "__" in name or len(name) > limit:
+        raise ValueError(f"bad tool name {name!r}: letters, digits and single underscores, at most {limit} in all")

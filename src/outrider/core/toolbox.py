@@ -1,8 +1,10 @@
 """The one way to call a tool, whoever calls: a host over MCP, the command line, or a sub-agent."""
 
+import copy
 import time
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 import anyio
 
@@ -37,7 +39,10 @@ class Toolbox:
         """The same house seen through one toolset. Raises NotFound."""
         for each in self.toolsets.values():
             if toolset in (each.name, *each.aliases):
-                return Toolbox([each], self._services, self._events, self.policy)
+                seen = copy.copy(self)
+                seen.toolsets = {each.name: each}
+                seen.tools = {name: tool for name, tool in self.tools.items() if name in each.tools}
+                return seen
         raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
 
     def get(self, name: str) -> Tool:
@@ -65,10 +70,11 @@ class Toolbox:
         """
         call = call or Call()
         tool = self.get(name)
-        given = as_object(arguments)
+        given: dict[str, Any] = {}
         started = time.monotonic()
         outcome, size, message = "ok", 0, ""
         try:
+            given = as_object(arguments)
             result = await self._run(tool, given, call)
             size = len(result.text)
             outcome = "error" if result.is_error else "ok"
@@ -82,17 +88,14 @@ class Toolbox:
                 Event.of(tool, call, given, outcome, message, seconds=time.monotonic() - started, size=size)
             )
 
-    async def _run(self, tool: Tool, arguments: dict[str, object], call: Call) -> Result:
+    async def _run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
+        given = tool.validated(arguments)
         consent(tool, self.policy.stakes, call, arguments)
-        try:
-            with anyio.fail_after(tool.timeout):
-                return await tool(self._services, call, arguments)
-        except TimeoutError:
-            raise Unavailable(
-                f"{tool.name} did not finish within {tool.timeout:g} seconds",
-                code="timeout",
-                hint="ask for less",
-            ) from None
+        with anyio.move_on_after(tool.timeout):  # not fail_after: a tool's own TimeoutError is another matter
+            return await tool.run(self._services, call, given)
+        raise Unavailable(
+            f"{tool.name} did not finish within {tool.timeout:g} seconds", code="timeout", hint="ask for less"
+        )
 
 
 def _outcome(error: BaseException) -> str:
