@@ -111,8 +111,8 @@ def docs(text: str, start: int = 0, count: int = SIZE) -> list[Doc]:
 
 def _web(doc: Doc, **names: str) -> dict[str, Any]:
     """A result under a provider's own field names; `ours="theirs"`."""
-    facts = {"title": doc.title, "url": doc.url, "snippet": doc.snippet, "image": doc.image, "thumb": doc.image}
-    facts |= {"width": 640, "height": 480}
+    texts = {"title": doc.title, "url": doc.url, "snippet": doc.snippet, "image": doc.image, "thumb": doc.image}
+    facts: dict[str, Any] = {**texts, "width": 640, "height": 480}
     return {theirs: facts[ours] for ours, theirs in names.items()}
 
 

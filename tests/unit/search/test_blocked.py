@@ -1,0 +1,34 @@
+import pytest
+
+from outrider.search.blocked import is_page, why_blocked
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        ("<html><div class='g-recaptcha'></div></html>", "captcha"),
+        ("<html><div class='anomaly-modal__title'>…</div></html>", "captcha"),
+        ("<html>Our systems have detected unusual traffic from your network</html>", "captcha"),
+        ("<html><title>Just a moment</title>Verifying you are human</html>", "captcha"),
+        ("<html><iframe src='/httpservice/retry/enablejs?sei=a'></iframe></html>", "blocked"),
+        ("<html><h1>Access Denied</h1></html>", "blocked"),
+        ("<html><h1>Welcome</h1>Please sign in</html>", None),
+    ],
+)
+def test_a_wall_is_known_by_what_it_says(page, why):
+    assert why_blocked(page) == why
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "page"),
+    [
+        ("text/html", "<p>x", True),
+        ("application/json", "<!DOCTYPE html>", True),
+        ("", "\ufeff  <html>", True),
+        ("text/html", '{"a": 1}', False),
+        ("application/json", '{"html": "<html>captcha</html>"}', False),
+        ("text/plain", "no tags here", False),
+    ],
+)
+def test_a_page_is_known_by_its_body_rather_than_its_header(kind, text, page):
+    assert is_page(kind, text) is page

@@ -1,0 +1,63 @@
+"""The library that dials by itself: only ever through the proxy that it is given."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+import fakes
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import NotConfigured, Unavailable
+from outrider.core.http import Http
+from outrider.search import Query, Search, SearchSettings
+from outrider.search.access import known
+
+pytestmark = pytest.mark.anyio
+ALONE = SearchSettings(disabled=sorted(set(known()) - {"ddgs"}), providers={"ddgs": {"timeout_s": 5}})
+TOKEN = "pr0xy-t0ken-9f8e7d"
+
+
+@asynccontextmanager
+async def proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
+    """A proxy that notes what it is asked for and lets nobody through."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readline())
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    async with fakes.serve_bytes(refuse) as url:
+        yield url.replace("http://", f"http://outrider:{TOKEN}@")
+
+
+async def failure(search: Search) -> Unavailable:
+    with pytest.raises(Unavailable) as caught, anyio.fail_after(60):
+        await search.find(Query("tea"))
+    return caught.value
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 403 Forbidden\r\n\r\n", b""], ids=["refuses", "hangs up"])
+async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
+    pytest.importorskip("ddgs")
+    seen: list[bytes] = []
+    async with proxy(answer, seen) as url:
+        error = await failure(Search(Http(Guard()), ALONE, None, proxy_url=lambda: url))
+    assert seen
+    assert all(line.startswith(b"CONNECT ") for line in seen if line)
+    attempt = error.details["attempts"][-1]
+    assert attempt["provider"] == "ddgs"
+    assert attempt["outcome"] in {"unavailable", "blocked", "timeout", "rate_limited"}
+    assert TOKEN not in str(error.to_dict())
+
+
+@pytest.mark.parametrize("proxy_url", [None, lambda: None])
+async def test_without_the_proxy_it_is_not_offered(proxy_url):
+    search = Search(Http(Guard()), ALONE, None, proxy_url=proxy_url)
+    with pytest.raises(NotConfigured):
+        await search.find(Query("tea"))
+    row = next(row for row in await search.status() if row.name == "ddgs")
+    assert not row.usable
+    assert "proxy" in row.reason or "not installed" in row.reason

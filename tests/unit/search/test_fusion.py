@@ -1,0 +1,92 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.search.fusion import K, Ranking, distinct, fuse
+from outrider.search.links import canonical, host_of
+from outrider.search.provider import Hit, Source
+
+URLS = st.builds(
+    "{}://{}{}/{}{}".format,
+    st.sampled_from(["http", "https"]),
+    st.sampled_from(["", "www.", "m."]),
+    st.sampled_from(["a.example", "b.example", "c.example"]),
+    st.integers(0, 6),
+    st.sampled_from(["", "/", "?utm_source=x", "#top"]),
+)
+HITS = st.lists(
+    st.builds(Hit, title=st.text(min_size=1, max_size=3), url=URLS, snippet=st.text(max_size=3)), max_size=8
+)
+RANKINGS = st.lists(HITS, max_size=5).map(
+    lambda many: [Ranking(f"p{at}", hits, 1.0 + at / 10) for at, hits in enumerate(many)]
+)
+
+
+def hit(url: str, **more) -> Hit:
+    return Hit(title=url, url=url, **more)
+
+
+@given(RANKINGS, st.randoms())
+def test_the_order_of_providers_makes_no_difference(rankings, random):
+    mixed = list(rankings)
+    random.shuffle(mixed)
+    assert fuse(mixed) == fuse(rankings)
+
+
+@given(RANKINGS)
+def test_every_page_comes_once_and_none_is_lost(rankings):
+    pages = [canonical(each.url) for each in fuse(rankings)]
+    assert len(pages) == len(set(pages))
+    assert set(pages) == {canonical(each.url) for ranking in rankings for each in ranking.hits}
+
+
+@given(RANKINGS)
+def test_fusing_what_is_fused_changes_no_order(rankings):
+    once = fuse(rankings)
+    assert [each.url for each in fuse([Ranking("again", once)])] == [each.url for each in once]
+
+
+@given(RANKINGS, st.integers(1, 3), st.integers(1, 10))
+def test_no_host_and_no_answer_is_longer_than_allowed(rankings, cap, limit):
+    fused = fuse(rankings, limit=limit, per_domain=cap)
+    hosts = [host_of(canonical(each.url)) for each in fused]
+    assert len(fused) <= limit
+    assert all(hosts.count(host) <= cap for host in hosts)
+    assert [each.rank for each in fused] == list(range(1, len(fused) + 1))
+
+
+@given(RANKINGS)
+def test_scores_are_the_sums_of_their_sources_and_never_rise(rankings):
+    weights = {ranking.provider: ranking.weight for ranking in rankings}
+    scores = []
+    for each in fuse(rankings):
+        assert each.score is not None
+        scores.append(each.score)
+        assert abs(each.score - sum(weights[it.provider] / (K + it.rank) for it in each.sources)) < 1e-12
+    assert scores == sorted(scores, reverse=True)
+
+
+@given(HITS)
+def test_one_providers_hits_keep_their_order_without_doubles(hits):
+    ranked = [Hit(each.title, each.url, rank=rank) for rank, each in enumerate(hits, start=1)]
+    kept = distinct(ranked)
+    assert [each.rank for each in kept] == list(range(1, len(kept) + 1))
+    assert [canonical(each.url) for each in kept] == list(dict.fromkeys(canonical(each.url) for each in hits))
+
+
+def test_what_several_find_comes_before_what_one_finds():
+    fused = fuse(
+        [
+            Ranking("a", [hit("https://only-a.example/1"), hit("https://both.example/")]),
+            Ranking("b", [hit("https://only-b.example/1"), hit("http://www.both.example", snippet="words")]),
+        ]
+    )
+    assert fused[0].url == "https://both.example/"
+    assert fused[0].sources == (Source("a", 2), Source("b", 2))
+    assert fused[0].provider == "a+b"
+    assert fused[0].snippet == "words"
+
+
+def test_pictures_are_told_apart_by_their_own_address():
+    page = "https://gallery.example/"
+    pictures = [hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
+    assert len(fuse([Ranking("a", pictures)])) == 2

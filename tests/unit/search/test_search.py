@@ -1,0 +1,324 @@
+"""The chain: who is asked, in which order, and what comes of it when they fail."""
+
+import itertools
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+import providers
+from outrider.core.db import Database
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
+from outrider.core.http import Http
+from outrider.search import Hit, Query, Search, SearchSettings
+from outrider.search.access import known
+
+pytestmark = pytest.mark.anyio
+NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
+FOUR = ("brave", "exa", "serper", "tavily")  # in the order in which they are asked
+CHAOS = ["captcha", "wall", "page", "truncated", "object", "401", "402", "403", "422", "429", "500", "503", "reset"]
+TEA = Query("tea", count=5)
+
+
+class World:
+    """Some providers on loopback, and a search that knows only those."""
+
+    def __init__(self, http: Http, url: str, behaviour: providers.Behaviour, database: Database | None) -> None:
+        self.http, self.url, self.behaviour, self.database = http, url, behaviour, database
+        self.now = NOW
+
+    def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
+        table = providers.settings(self.url, *names, rate=1000) | providers.keyless(self.url, *free, rate=1000)
+        table = {name: content | more.pop(name, {}) for name, content in table.items()}
+        unused = sorted(set(known()) - set(table) - {"local"})
+        settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})
+        return Search(self.http, settings, self.database, local=local, clock=lambda: self.now)
+
+    @property
+    def asked(self) -> list[str]:
+        return [request.provider for request in self.behaviour.asked]
+
+
+@asynccontextmanager
+async def world(database: Database | None = None, **behaviour: Any) -> AsyncGenerator[World]:
+    acting = providers.Behaviour(**behaviour)
+    async with fakes.serve(providers.app(acting)) as url:
+        http = Http(Guard())
+        try:
+            yield World(http, url, acting, database)
+        finally:
+            await http.close()
+
+
+async def test_quick_takes_the_first_answer_and_asks_nobody_else():
+    async with world() as w:
+        found = await w.search(*FOUR).find(TEA)
+        assert w.asked == ["brave"]
+    assert found.provider == "brave"
+    assert len(found.hits) == 5
+    assert [each.outcome for each in found.attempts] == ["ok"]
+    assert found.notes == found.warnings == ()
+
+
+@pytest.mark.parametrize("left", FOUR)
+@pytest.mark.parametrize("way", CHAOS)
+async def test_whoever_is_left_answers_however_the_others_fail(left, way):
+    ways = dict.fromkeys(set(FOUR) - {left}, way)
+    async with world(ways=ways) as w:
+        for depth in ("quick", "balanced", "wide"):
+            found = await w.search(*FOUR).find(TEA, depth=depth)
+            assert found.provider == left
+            assert len(found.hits) == 5
+            failed = {each.provider for each in found.attempts if each.outcome != "ok"}
+            assert failed <= set(ways)
+
+
+@pytest.mark.parametrize("depth", ["quick", "balanced", "wide"])
+async def test_when_all_fail_the_error_names_each_and_why(depth):
+    ways = {"brave": "captcha", "exa": "429", "serper": "401", "tavily": "truncated"}
+    async with world(ways=ways, headers={"exa": {"retry-after": "9"}}) as w:
+        with pytest.raises(Unavailable) as caught:
+            await w.search(*FOUR).find(TEA, depth=depth)
+    error = caught.value
+    assert error.code == "search_failed"
+    outcomes = {each["provider"]: each["outcome"] for each in error.details["attempts"]}
+    assert outcomes == {"brave": "captcha", "exa": "rate_limited", "serper": "auth", "tavily": "bad_reply"}
+    assert all(name in error.message and outcome in error.message for name, outcome in outcomes.items())
+    assert error.retry_after == 9
+    remedies = [known()[name].remedy for name in FOUR]
+    assert error.hint == min(remedies, key=len)
+
+
+async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
+    async def local(query: Query) -> list[Hit]:
+        return [Hit(title=query.text, url="https://read.example/before")]
+
+    async with world(ways={"*": "429"}) as w:
+        search = w.search(free=("exa", "firecrawl", "tavily", "you"), local=local)
+        found = await search.find(TEA)
+        assert w.asked == ["tavily", "you", "firecrawl", "exa"]
+    assert found.provider == "local"
+    assert found.hits[0].url == "https://read.example/before"
+    assert [each.outcome for each in found.attempts] == ["rate_limited"] * 4 + ["ok"]
+
+
+async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
+    async with world(ways={"brave": "empty", "exa": "empty"}) as w:
+        found = await w.search(*FOUR).find(TEA)
+        assert w.asked == ["brave", "exa"]
+    assert found.hits == ()
+    assert found.provider == "brave+exa"
+    assert any("no results" in note for note in found.notes)
+
+
+async def test_what_the_second_finds_is_taken_after_an_honest_nothing():
+    async with world(ways={"brave": "empty"}) as w:
+        found = await w.search(*FOUR).find(TEA)
+    assert (found.provider, len(found.hits)) == ("exa", 5)
+
+
+async def test_a_captcha_is_never_an_honest_nothing():
+    async with world(ways={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
+        found = await w.search("brave", "exa", "serper").find(TEA)
+    assert found.provider == "exa"
+    assert found.notes == ("no results, says Exa",)
+
+
+async def test_wide_fuses_everybody_and_says_who_found_what():
+    async with world(ways={"serper": "500"}) as w:
+        found = await w.search(*FOUR).find(TEA, depth="wide")
+        assert sorted(w.asked) == sorted(FOUR)
+    assert found.provider == "brave+exa+tavily"
+    assert {source.provider for source in found.hits[0].sources} == {"brave", "exa", "tavily"}
+    assert len(found.hits) == 5
+
+
+async def test_balanced_asks_three():
+    async with world() as w:
+        found = await w.search(*FOUR).find(TEA, depth="balanced")
+        assert sorted(w.asked) == sorted(FOUR[:3])
+    assert found.provider == "brave+exa+serper"
+
+
+async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
+    async with world() as w:
+        query = Query("tea", count=5, site="place1.example")
+        assert len((await w.search(*FOUR, per_domain=1).find(query, depth="wide")).hits) == 5
+        open_query = Query("tea site:place1.example", count=5)
+        assert len((await w.search(*FOUR, per_domain=2).find(open_query, depth="wide")).hits) == 2
+
+
+async def test_a_circuit_opens_is_passed_over_and_comes_back():
+    async with world(ways={"brave": "captcha"}) as w:
+        search = w.search("brave", "exa")
+        assert (await search.find(TEA)).attempts[0].outcome == "captcha"
+        found = await search.find(TEA)
+        assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "circuit_open"), ("exa", "ok")]
+        assert "captcha" in found.attempts[0].message
+        assert w.asked == ["brave", "exa", "exa"]
+        w.behaviour.ways.clear()
+        w.now += 3_600
+        assert (await search.find(TEA)).provider == "brave"
+
+
+async def test_before_giving_up_even_an_open_circuit_is_tried():
+    async with world(ways={"brave": "captcha", "exa": "500"}) as w:
+        search = w.search("brave", "exa")
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await search.find(TEA)
+        w.behaviour.ways["brave"] = "ok"
+        found = await search.find(TEA)
+    assert [each.outcome for each in found.attempts] == ["circuit_open", "unavailable", "ok"]
+    assert found.provider == "brave"
+
+
+async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
+    async with world(ways={"brave": "429"}, headers={"brave": {"retry-after": "30"}}) as w:
+        search = w.search("brave", "exa")
+        await search.find(TEA)
+        w.behaviour.ways.clear()
+        w.now += 29
+        assert (await search.find(TEA)).provider == "exa"
+        w.now += 2
+        assert (await search.find(TEA)).provider == "brave"
+
+
+async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
+    database = Database.file(tmp_path / "x.db")
+    async with world(database, ways={"brave": "captcha"}) as w:
+        await w.search("brave", "exa").find(TEA)
+        w.behaviour.asked.clear()
+        search = w.search("brave", "exa")
+        await search.find(TEA)
+        assert w.asked == ["exa"]
+        rows = {row.name: row for row in await search.status()}
+        assert rows["brave"].health is not None
+        assert rows["brave"].health.kinds == {"captcha": 1}
+    await database.close()
+
+
+async def test_a_broken_database_breaks_no_search(tmp_path: Path):
+    database = Database.file(tmp_path / "x.db")
+    async with database.write() as connection:
+        await connection.exec_driver_sql("DROP TABLE search_health")
+    async with world(database) as w:
+        assert (await w.search("brave").find(TEA)).provider == "brave"
+    await database.close()
+
+
+async def test_parallel_searches_wait_their_turn_instead_of_failing():
+    async with world() as w:
+        search = w.search("brave", brave={"rate": [4, 0.2]})
+        found = []
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as tasks:
+                for number in range(10):
+                    tasks.start_soon(_collect, search, Query(f"tea{number}"), found)
+        assert len(found) == 10
+        assert all(each.attempts[0].outcome == "ok" for each in found)
+
+
+async def _collect(search: Search, query: Query, found: list[Any]) -> None:
+    found.append(await search.find(query))
+
+
+async def test_who_cannot_get_a_turn_in_time_goes_to_the_next():
+    async with world() as w:
+        search = w.search("brave", "exa", brave={"rate": [1, 3_600], "timeout_s": 0.1})
+        assert (await search.find(TEA)).provider == "brave"
+        found = await search.find(TEA)
+    assert [(each.provider, each.outcome) for each in found.attempts] == [("brave", "rate_limited"), ("exa", "ok")]
+
+
+async def test_a_search_ends_at_its_deadline_with_what_it_has():
+    async with world(ways={"brave": "hang", "exa": "hang"}) as w:
+        with anyio.fail_after(20):
+            found = await w.search("brave", "exa", "serper", deadline_s=1.0).find(TEA, depth="wide")
+            assert found.provider == "serper"
+            assert sorted(each.outcome for each in found.attempts) == ["ok", "timeout", "timeout"]
+            with pytest.raises(Unavailable, match=r"0\.3 seconds"):
+                await w.search("brave", "exa", deadline_s=0.3).find(TEA)
+
+
+async def test_modes_that_a_provider_lacks_are_passed_over():
+    async with world() as w:
+        found = await w.search(*FOUR).find(Query("tea", mode="image"))
+        assert found.provider == "brave"
+        with pytest.raises(NotConfigured, match="image search") as caught:
+            await w.search("exa", "tavily").find(Query("tea", mode="image"))
+        assert "brave" in caught.value.hint
+        assert "exa" not in w.asked
+
+
+async def test_nothing_usable_says_which_variable_to_set():
+    async with world() as w:
+        with pytest.raises(NotConfigured) as caught:
+            await w.search(keyless=False).find(TEA)
+    assert "BRAVE_API_KEY" in caught.value.hint
+
+
+async def test_a_profile_is_asked_first_and_followed_by_the_chain():
+    async with world(ways={"serper": "500"}) as w:
+        address = providers.endpoint(w.url, "serper")
+        profiles = {"mine": {"provider": "serper", "api_key": providers.KEY, "endpoint": address}}
+        search = w.search("brave", "serper", profiles=profiles, profile="mine")
+        found = await search.find(TEA)
+        assert w.asked == ["serper", "brave"]
+        assert (found.provider, found.profile) == ("brave", "mine")
+        assert (await search.find(TEA, profile="default")).profile == ""
+
+
+async def test_googles_api_warns_before_its_end_and_refuses_after_it():
+    async with world() as w:
+        profiles = {"g": {"provider": "google", "api_key": "g-key-123456", "cse_id": "c"}}
+        search = w.search("brave", "google_cse", profiles=profiles, profile="g")
+        w.now = datetime(2027, 1, 1, tzinfo=UTC).timestamp()
+        found = await search.find(TEA)
+        assert [(each.provider, each.outcome) for each in found.attempts] == [("google_cse", "sunset"), ("brave", "ok")]
+        assert "2027-01-01" in found.attempts[0].message
+
+
+async def test_a_plugin_that_raises_anything_is_one_failed_attempt(caplog):
+    caplog.set_level(logging.ERROR)
+
+    async def local(_query: Query) -> list[Hit]:
+        raise RuntimeError("the secret is out")
+
+    async with world() as w:
+        with pytest.raises(Unavailable, match="RuntimeError") as caught:
+            await w.search(local=local).find(TEA)
+    assert "secret" not in str(caught.value)
+    assert "secret" not in caplog.text
+
+
+async def test_redirect_wrappers_and_doubles_are_gone_from_one_providers_answer():
+    rows = [
+        {"title": "a", "url": "https://duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F"},
+        {"title": "a again", "url": "http://www.a.example/?utm_source=x"},
+        {"title": "bad", "url": "javascript:alert(1)"},
+    ]
+    async with world(bodies={"brave": {"type": "search", "web": {"results": rows}}}) as w:
+        found = await w.search("brave").find(TEA)
+    assert [(hit.title, hit.url, hit.rank) for hit in found.hits] == [("a", "https://a.example/", 1)]
+
+
+@pytest.mark.parametrize("wrong", [{"text": " "}, {"count": 0}, {"count": 21}, {"page": 0}, {"mode": "video"}], ids=str)
+def test_a_query_out_of_range_is_refused(wrong):
+    facts: dict[str, Any] = {"text": "tea", **wrong}
+    with pytest.raises(InvalidInput):
+        Query(**facts)
+
+
+async def test_two_failing_in_different_ways_leave_the_third():
+    async with world() as w:
+        for first, second in itertools.pairwise(CHAOS):
+            w.behaviour.ways = {"brave": first, "exa": second}
+            assert (await w.search("brave", "exa", "serper").find(TEA)).provider == "serper"

@@ -1,0 +1,224 @@
+"""What single providers do on the wire beyond what all must do."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import fakes
+import providers
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import OutriderError
+from outrider.core.http import Http
+from outrider.search import Found, Query, Search, SearchSettings
+from outrider.search.access import known
+
+pytestmark = pytest.mark.anyio
+NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
+
+
+class Wire:
+    def __init__(self, http: Http, url: str, behaviour: providers.Behaviour) -> None:
+        self.http, self.url, self.behaviour = http, url, behaviour
+
+    async def find(self, name: str, query: Query, *, keyed: bool = True) -> Found:
+        make = providers.settings if keyed else providers.keyless
+        unused = sorted(set(known()) - {name})
+        settings = SearchSettings(providers=make(self.url, name, rate=1000), disabled=unused)
+        return await Search(self.http, settings, None, clock=lambda: NOW).find(query)
+
+    async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
+        """What goes over the wire for a query."""
+        await self.find(name, query, keyed=keyed)
+        request = self.behaviour.asked[-1]
+        return request.body or request.query
+
+    async def failure(self, name: str, *, keyed: bool = True) -> dict[str, Any]:
+        with pytest.raises(OutriderError) as caught:
+            await self.find(name, Query("tea"), keyed=keyed)
+        return caught.value.details["attempts"][-1] | {"hint": caught.value.hint, "wait": caught.value.retry_after}
+
+
+@asynccontextmanager
+async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
+    acting = providers.Behaviour(**behaviour)
+    async with fakes.serve(providers.app(acting)) as url:
+        http = Http(Guard())
+        try:
+            yield Wire(http, url, acting)
+        finally:
+            await http.close()
+
+
+WISH = Query("tea", count=5, freshness="week", language="de-AT", region="at", safe="strict", site="a.example")
+SENT = {
+    "bing": {"mkt": "de-AT", "freshness": "Week", "safeSearch": "Strict", "q": "tea site:a.example", "count": "5"},
+    "brave": {"country": "AT", "search_lang": "de", "freshness": "pw", "safesearch": "strict"},
+    "exa": {"userLocation": "AT", "includeDomains": ["a.example"], "startPublishedDate": "2026-11-13T00:00:00.000Z"},
+    "firecrawl": {"country": "AT", "tbs": "qdr:w", "includeDomains": ["a.example"], "sources": ["web"], "limit": 5},
+    "google_cse": {"gl": "at", "lr": "lang_de", "dateRestrict": "w1", "safe": "active", "siteSearch": "a.example"},
+    "searxng": {"language": "de-AT", "time_range": "week", "safesearch": "2", "categories": "general"},
+    "serpapi": {"gl": "at", "hl": "de", "tbs": "qdr:w", "safe": "active", "engine": "google"},
+    "serper": {"gl": "at", "hl": "de", "tbs": "qdr:w", "num": 5, "q": "tea site:a.example"},
+    "tavily": {"country": "austria", "time_range": "week", "include_domains": ["a.example"], "max_results": 5},
+    "webiq": {"language": "de", "maxResults": 5, "query": "tea site:a.example"},
+    "you": {"country": "AT", "freshness": "week", "count": "5"},
+}
+
+
+async def test_a_wish_is_sent_in_each_providers_own_words():
+    async with wire() as w:
+        for name, expected in SENT.items():
+            asked = await w.asked(name, WISH)
+            assert {key: asked.get(key) for key in expected} == expected, name
+
+
+async def test_the_second_page_begins_where_the_first_ended():
+    starts = {
+        "bing": ("offset", "5"),
+        "google_cse": ("start", "6"),
+        "serpapi": ("start", "5"),
+        "brave": ("offset", "1"),
+    }
+    async with wire() as w:
+        for name, (key, value) in starts.items():
+            assert (await w.asked(name, Query("tea", count=5, page=2)))[key] == value, name
+
+
+@pytest.mark.parametrize("style", ["sse", "json", "session"])
+async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style):
+    async with wire(exa=style) as w:
+        found = await w.find("exa", Query("tea", count=3), keyed=False)
+        methods = [request.body["method"] for request in w.behaviour.asked]
+    assert [hit.snippet for hit in found.hits] == ["All about tea '1'", "All about tea '2'", "All about tea '3'"]
+    shake = ["tools/call", "initialize", "notifications/initialized", "tools/call"]
+    assert methods == (shake if style == "session" else ["tools/call"])
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        ({"isError": True, "content": [{"type": "text", "text": "Free rate limit reached"}]}, "rate_limited"),
+        ({"isError": True, "content": [{"type": "text", "text": "Internal problem"}]}, "unavailable"),
+        ({"content": [{"type": "text", "text": "I could not do that"}]}, "bad_reply"),
+    ],
+)
+async def test_exas_tool_failures_are_no_empty_results(result, code):
+    async with wire(ways={"exa": "200"}, bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}) as w:
+        assert (await w.failure("exa", keyed=False))["outcome"] == code
+
+
+async def test_exas_protocol_errors_are_typed():
+    body = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32029, "message": "Too many requests"}}
+    async with wire(ways={"exa": "200"}, bodies={"exa": body}) as w:
+        assert (await w.failure("exa", keyed=False))["outcome"] == "rate_limited"
+
+
+async def test_tavily_without_a_key_says_so_in_its_header():
+    async with wire() as w:
+        await w.find("tavily", Query("tea"), keyed=False)
+        headers = w.behaviour.asked[-1].headers
+    assert headers["x-tavily-access-mode"] == "keyless"
+    assert "authorization" not in headers
+
+
+TOLD = [
+    ("tavily", "432", {"detail": {"error": "exceeds your plan's set usage limit"}}, "quota", None),
+    ("tavily", "433", {"detail": {"error": "pay as you go limit"}}, "quota", None),
+    (
+        "tavily",
+        "429",
+        {"error": {"code": "x", "message": "Keyless", "retry_after_seconds": 3600}},
+        "rate_limited",
+        3600,
+    ),
+    ("brave", "422", {"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": "token is invalid"}}, "auth", None),
+    ("brave", "422", {"error": {"detail": "q: too long"}}, "bad_request", None),
+    ("serper", "400", {"message": "Not enough credits", "statusCode": 400}, "quota", None),
+    ("serper", "403", {"message": "Unauthorized.", "statusCode": 403}, "auth", None),
+    ("serpapi", "429", {"error": "Your account has run out of searches."}, "quota", None),
+    ("serpapi", "429", {"error": "hourly throughput exceeded"}, "rate_limited", None),
+    (
+        "serpapi",
+        "ok",
+        {"search_metadata": {"status": "Error"}, "error": "We could not process it"},
+        "unavailable",
+        None,
+    ),
+    ("webiq", "430", {"errorCode": "X", "userMessage": "no more"}, "quota", None),
+    ("webiq", "429", {"errorCode": "X", "userMessage": "slow down", "retryAfter": "2"}, "rate_limited", 2),
+    ("google_cse", "403", {"error": {"message": "Quota exceeded for quota metric"}}, "quota", None),
+    ("google_cse", "429", {"error": {"message": "limit 'Queries per day'"}}, "quota", None),
+    ("google_cse", "429", {"error": {"message": "limit 'Queries per minute'"}}, "rate_limited", None),
+    ("google_cse", "400", {"error": {"message": "API key not valid. Please pass a valid API key."}}, "auth", None),
+    ("google_cse", "400", {"error": {"message": "Request contains an invalid argument."}}, "bad_request", None),
+    ("bing", "401", {"error": {"code": "401", "message": "invalid subscription key"}}, "auth", None),
+    ("bing", "400", {"_type": "ErrorResponse", "errors": [{"message": "Parameter is wrong"}]}, "bad_request", None),
+    ("firecrawl", "402", {"success": False, "error": "Insufficient credits"}, "quota", None),
+    ("firecrawl", "ok", {"success": False, "error": "it failed"}, "unavailable", None),
+    ("exa", "402", {"error": "no credits", "tag": "NO_MORE_CREDITS"}, "quota", None),
+    ("exa", "429", {"error": "exceeded your Exa rate limit"}, "rate_limited", None),
+    ("searxng", "ok", {"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}, "captcha", None),
+    ("searxng", "ok", {"results": [], "unresponsive_engines": [["a", "timeout"]]}, "unavailable", None),
+    ("searxng", "ok", {"results": [], "unresponsive_engines": [["a", "too many requests"]]}, "rate_limited", None),
+    ("you", "429", {"message": "daily limit"}, "quota", None),
+]
+
+
+@pytest.mark.parametrize(("name", "status", "body", "code", "wait"), TOLD, ids=lambda value: str(value)[:30])
+async def test_providers_own_ways_to_fail_are_understood(name, status, body, code, wait):
+    async with wire(ways={name: status}, bodies={name: body}) as w:
+        failed = await w.failure(name)
+    assert (failed["outcome"], failed["wait"]) == (code, wait)
+
+
+async def test_searxng_without_json_says_what_to_change():
+    page = "<!doctype html>\n<title>403 Forbidden</title><h1>Forbidden</h1><p>You don't have the permission.</p>"
+    async with wire(ways={"searxng": "403"}, bodies={"searxng": page}) as w:
+        failed = await w.failure("searxng")
+    assert failed["outcome"] == "not_configured"
+    assert "add json to search.formats in settings.yml" in failed["hint"]
+
+
+async def test_searxng_with_some_silent_engines_still_answers():
+    rows = [{"title": "a", "url": "https://a.example/", "content": "b"}]
+    async with wire(bodies={"searxng": {"results": rows, "unresponsive_engines": [["x", "CAPTCHA"]]}}) as w:
+        assert len((await w.find("searxng", Query("tea"))).hits) == 1
+
+
+async def test_serpapi_and_google_have_their_own_words_for_nothing():
+    empty = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
+    bodies = {"serpapi": empty, "google_cse": {"kind": "x", "searchInformation": {"totalResults": "0"}}}
+    async with wire(bodies=bodies) as w:
+        for name in bodies:
+            assert (await w.find(name, Query("tea"))).hits == ()
+
+
+async def test_brave_tells_what_is_left_of_the_month():
+    async with wire(headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, ways={"brave": "200"}) as w:
+        w.behaviour.bodies["brave"] = {"type": "search", "web": {"results": []}}
+        unused = sorted(set(known()) - {"brave"})
+        settings = SearchSettings(providers=providers.settings(w.url, "brave"), disabled=unused)
+        search = Search(w.http, settings, None, clock=lambda: NOW)
+        await search.find(Query("tea"))
+        health = {row.name: row.health for row in await search.status()}["brave"]
+    assert health is not None
+    assert health.quota_left == 14523
+
+
+async def test_an_http_date_is_a_wait_too():
+    when = {"retry-after": "Fri, 20 Nov 2026 00:00:40 GMT"}
+    async with wire(ways={"brave": "429"}, headers={"brave": when}) as w:
+        assert (await w.failure("brave"))["wait"] == 40
+
+
+async def test_nothing_of_a_request_is_logged(caplog):
+    caplog.set_level(logging.DEBUG)
+    async with wire() as w:
+        for name in ("serpapi", "google_cse"):  # their keys stand in the address
+            await w.find(name, Query("tea"))
+    own = [record for record in caplog.records if not record.name.startswith("uvicorn")]
+    assert providers.KEY not in " ".join(record.getMessage() for record in own)
