@@ -14,7 +14,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 @asynccontextmanager
 async def serve(app: Any) -> AsyncGenerator[str]:
     """Serves an ASGI application on a free loopback port; yields its address without a final slash."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="on", ws="none"))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve)
         with anyio.fail_after(10):

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,26 +84,49 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
         loaded: Settings from `outrider.settings.load`; read from their usual places by default.
     """
     loaded = loaded or load()
-    app, http = _build(loaded)
-    async with anyio.create_task_group() as tasks:
+    guard = Guard(loaded.settings.egress)
+    failure: Exception | None = None
+    async with _library_proxy(guard) as proxy, anyio.create_task_group() as tasks:
+        app, http = _build(loaded, guard, proxy)
         tasks.start_soon(app.events.write_forever)
         try:
             yield app
+        except Exception as error:  # noqa: BLE001 - raised again below, outside the group, which would wrap it
+            failure = error
         finally:
             tasks.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
-                await app.events.flush()
-                await http.close()
-                await app.database.close()
+                await _close(app, http)
+    if failure is not None:
+        raise failure
 
 
-def _build(loaded: Loaded) -> tuple[App, Http]:
+@asynccontextmanager
+async def _library_proxy(guard: Guard) -> AsyncGenerator[str | None]:
+    """The address of a guarded proxy for search libraries that dial by themselves; None if there is no such library."""
+    if find_spec("ddgs") is None:
+        yield None
+        return
+    from outrider.core.egress.proxy import EgressProxy
+
+    async with EgressProxy(guard) as proxy:
+        yield proxy.url_with_credentials
+
+
+async def _close(app: App, http: Http) -> None:
+    await app.events.flush()
+    await http.close()
+    await app.database.close()
+
+
+def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     settings = loaded.settings
     database = Database(settings.database_url)
-    guard = Guard(settings.egress)
     http = Http(guard)
     pages = Pages(http, settings.pages, database)
-    search = Search(http, settings.search, database, local=_local(pages), environ=loaded.environ)
+    search = Search(
+        http, settings.search, database, local=_local(pages), proxy_url=lambda: proxy, environ=loaded.environ
+    )
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
     events = Events(database)
     services: dict[type, Any] = {

@@ -26,14 +26,14 @@ SITE = houses.pages(
 
 
 async def test_a_search_returns_the_same_facts_as_data_and_as_json_text(home: Path):
-    async with houses.opened(home) as house:
+    async with houses.opened(home, names=("serper",)) as house:
         result = await house.app.call("web_search", query="red fox", num_results=2)
     assert json.loads(result.text) == result.data
     assert result.text.startswith('{\n  "query": "red fox"')
     assert result.data == {
         "query": "red fox",
         "mode": "web",
-        "provider": "brave",
+        "provider": "serper",
         "profile": "",
         "results": [
             {"title": "red & more, part 1", "url": "https://www.place1.example/1", "snippet": "All about red '1'"},

@@ -32,7 +32,7 @@ async def test_the_limit_bends_into_its_range(home: Path, limit: object, got: in
 
 
 async def test_control_characters_are_taken_out_before_the_length_counts(home: Path):
-    async with houses.opened(home) as house:
+    async with houses.opened(home, names=("serper",)) as house:
         await house.app.call("search", query="\x00" * 400 + "f\x7fox")
         await house.app.call("search", query="x" * 500 + "\n")
     assert [request.get("q") for request in house.behaviour.asked] == ["fox", "x" * 500]

@@ -1,0 +1,76 @@
+"""The Claude Agent SDK with its real command line, talking to a scripted model on loopback."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+import houses
+import messages_api
+from outrider import sdk
+
+claude = pytest.importorskip("claude_agent_sdk", reason="the extra outrider[sdk] is not installed")
+pytestmark = pytest.mark.anyio
+
+SITE = houses.pages({"/wal": houses.article("WAL mode", "The checkpoint moves pages into the database. " * 10)})
+
+
+class Model:
+    """Calls one tool, then repeats what the tool said."""
+
+    def __init__(self, tool: str, arguments: dict[str, Any]) -> None:
+        self._use = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": arguments}
+        self.offered: list[str] = []
+
+    def __call__(self, messages: list[dict[str, Any]], tools: list[str]) -> list[dict[str, Any]]:
+        self.offered = self.offered or tools
+        last = messages[-1]["content"]
+        results = [part for part in last if part.get("type") == "tool_result"] if isinstance(last, list) else []
+        return [{"type": "text", "text": json.dumps(results[0]["content"])}] if results else [self._use]
+
+
+async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
+    """What the agent answers in the end."""
+    async with fakes.serve(messages_api.app(model)) as url:
+        environment = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "HOME": str(home)}
+        quiet = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+        options = claude.ClaudeAgentOptions(
+            mcp_servers=servers, allowed_tools=[tool], env=environment | quiet, max_turns=3, cwd=home
+        )
+        with anyio.fail_after(90):
+            async for message in claude.query(prompt="go", options=options):
+                if isinstance(message, claude.ResultMessage):
+                    return message.result or ""
+    raise AssertionError("the agent gave no result")
+
+
+async def test_an_agent_searches_in_the_same_process(home: Path):
+    model = Model("mcp__outrider__web_search", {"query": "fox", "num_results": 1})
+    async with houses.opened(home) as house:
+        answer = await ask(home, model, {"outrider": sdk.server(house.app)}, "mcp__outrider__web_search")
+    assert "https://www.place1.example/1" in answer
+    assert "mcp__outrider__web_fetch" in model.offered
+
+
+async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
+    async with houses.opened(home, SITE) as house:
+        model = Model("mcp__dogent__web_fetch", {"url": f"{house.site}/wal"})
+        answer = await ask(home, model, {"dogent": sdk.server(house.app, "dogent")}, "mcp__dogent__web_fetch")
+    assert "The checkpoint moves pages into the database." in answer
+    assert [name for name in model.offered if name.startswith("mcp__")] == [
+        "mcp__dogent__web_fetch",
+        "mcp__dogent__web_search",
+    ]
+
+
+async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
+    async with fakes.serve(SITE) as site:
+        arguments = ["-m", "outrider", "mcp", "--set", f"egress.allow=127.0.0.1:{site.rsplit(':', 1)[1]}"]
+        server = {"type": "stdio", "command": sys.executable, "args": arguments, "env": {"HOME": str(home)}}
+        model = Model("mcp__outrider__web_fetch", {"url": f"{site}/wal"})
+        answer = await ask(home, model, {"outrider": server}, "mcp__outrider__web_fetch")
+    assert "The checkpoint moves pages into the database." in answer

@@ -1,0 +1,194 @@
+"""The command as people and programs type it: real processes, real exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import fakes
+import houses
+import providers
+
+pytestmark = pytest.mark.anyio
+
+SITE = houses.pages(
+    {
+        "/wal": houses.article(
+            "WAL mode", "The checkpoint moves pages into the database. " * 10, "Tea is green. " * 30
+        ),
+        "/cafe": houses.article("Café ☕ 日本語", "Schöne Grüße aus 東京. " * 20),
+    }
+)
+
+
+async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command in that home, without anything from the outside."""
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
+    command = [sys.executable, "-m", "outrider", *arguments]
+    with anyio.fail_after(60):
+        return await anyio.run_process(command, env=environment, cwd=home, check=False)
+
+
+def searching(url: str, *names: str) -> dict[str, str]:
+    """The environment under which loopback plays these providers."""
+    prefix = "OUTRIDER_SEARCH__"
+    given = {f"{prefix}PROVIDERS__{name.upper()}__ENDPOINT": providers.endpoint(url, name) for name in names}
+    keys = {f"{prefix}PROVIDERS__{name.upper()}__API_KEY": providers.KEY for name in names}
+    return {**given, **keys, f"{prefix}KEYLESS": "false"}
+
+
+def reading(url: str) -> dict[str, str]:
+    return {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
+
+
+async def test_search_prints_results_for_people(home: Path):
+    async with fakes.serve(providers.app()) as url:
+        done = await outrider(home, "search", "red", "fox", "-n", "2", **searching(url, "brave"))
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.decode()
+    assert "1. red & more, part 1" in said
+    assert "https://www.place2.example/2" in said
+    assert "2 results from brave" in said
+
+
+async def test_search_prints_json_for_programs(home: Path):
+    async with fakes.serve(providers.app()) as url:
+        done = await outrider(home, "search", "fox", "-n", "1", "--json", **searching(url, "brave"))
+    assert json.loads(done.stdout)["results"][0]["url"] == "https://www.place1.example/1"
+
+
+async def test_a_search_that_finds_nothing_exits_with_one(home: Path):
+    behaviour = providers.Behaviour(ways={"*": "empty"})
+    async with fakes.serve(providers.app(behaviour)) as url:
+        done = await outrider(home, "search", "fox", **searching(url, "brave"))
+    assert done.returncode == 1
+
+
+async def test_a_search_without_any_provider_says_what_to_set_up(home: Path):
+    done = await outrider(home, "search", "fox", OUTRIDER_SEARCH__KEYLESS="false", OUTRIDER_SEARCH__DISABLED="local")
+    assert done.returncode == 3
+    assert b"_API_KEY" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+async def test_a_search_that_every_provider_fails_exits_with_four_and_never_shows_a_key(home: Path):
+    behaviour = providers.Behaviour(ways={"*": "401"})
+    async with fakes.serve(providers.app(behaviour)) as url:
+        done = await outrider(home, "search", "fox", **searching(url, "brave", "serper"))
+    assert done.returncode == 4
+    assert providers.KEY.encode() not in done.stderr + done.stdout
+
+
+async def test_fetch_prints_a_page(home: Path):
+    async with fakes.serve(SITE) as url:
+        done = await outrider(home, "fetch", f"{url}/wal", **reading(url))
+    assert done.returncode == 0, done.stderr
+    assert b"The checkpoint moves pages into the database." in done.stdout
+    assert b"untrusted-" not in done.stdout
+
+
+async def test_fetch_with_a_query_prints_the_passages(home: Path):
+    async with fakes.serve(SITE) as url:
+        done = await outrider(home, "fetch", f"{url}/wal", "--query", "checkpoint", "--json", **reading(url))
+    (page,) = json.loads(done.stdout)
+    assert page["excerpts"]
+    assert "Green tea" not in page["text"]
+
+
+async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home: Path):
+    async with fakes.serve(SITE) as url:
+        done = await outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **reading(url))
+    assert done.returncode == 1
+    assert b"404" in done.stderr
+    assert b"The checkpoint" in done.stdout
+
+
+async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
+    done = await outrider(home, "fetch", "http://127.0.0.1:9/")
+    assert done.returncode == 5
+    assert b"egress.allow" in done.stderr
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8"])
+async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
+    async with fakes.serve(SITE) as url:
+        done = await outrider(home, "fetch", f"{url}/cafe", "--json", LC_ALL=locale, LANG=locale, **reading(url))
+        shown = await outrider(home, "fetch", f"{url}/cafe", LC_ALL=locale, LANG=locale, **reading(url))
+    assert "東京" in json.loads(done.stdout)[0]["text"]
+    assert shown.returncode == 0, shown.stderr
+
+
+async def test_bad_settings_are_named_with_their_place(home: Path):
+    done = await outrider(home, "tools", OUTRIDER_SERCH="x")
+    assert done.returncode == 2
+    assert b"serch" in done.stderr
+    assert b"did you mean 'search'" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+async def test_config_show_tells_each_value_its_origin_and_hides_secrets(home: Path):
+    done = await outrider(
+        home, "config", "show", "--set", "names=builtin", OUTRIDER_SEARCH__PROVIDERS__BRAVE__API_KEY="hush"
+    )
+    lines = done.stdout.decode().splitlines()
+    assert any(line.startswith("names ") and '"builtin"' in line and "command line" in line for line in lines)
+    assert any("brave.api_key" in line and "****" in line and "environment" in line for line in lines)
+    assert b"hush" not in done.stdout
+
+
+async def test_config_schema_is_a_json_schema(home: Path):
+    done = await outrider(home, "config", "schema")
+    assert "egress" in json.loads(done.stdout)["properties"]
+
+
+async def test_tools_lists_the_catalogue_with_its_cost(home: Path):
+    done = await outrider(home, "tools", "--toolsets", "all", "--json")
+    rows = json.loads(done.stdout)
+    assert {row["name"] for row in rows} >= {"web_search", "web_fetch", "websearch", "webbrowser", "search"}
+    assert all(0 < row["tokens"] < 1_000 for row in rows)
+
+
+async def test_an_unknown_toolset_is_answered_with_those_there_are(home: Path):
+    done = await outrider(home, "tools", "--toolsets", "wep")
+    assert done.returncode == 2
+    assert b"web_search_browse" in done.stderr
+
+
+async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
+    done = await outrider(home, "doctor")
+    said = done.stdout.decode()
+    assert done.returncode == 0, said
+    assert "the database in" in said
+    assert "Tavily without a key" in said
+    assert "Brave" in said
+
+
+async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(home: Path):
+    blocked = home / "file"
+    blocked.write_text("not a folder")
+    async with fakes.serve(SITE) as url, fakes.serve(providers.app()) as search_url:
+        environ = {"HOME": str(blocked), **reading(url), **searching(search_url, "brave")}
+        page = await outrider(home, "fetch", f"{url}/wal", **environ)
+        found = await outrider(home, "search", "fox", **environ)
+        doctor = await outrider(home, "doctor", **environ)
+    assert page.returncode == 0, page.stderr
+    assert found.returncode == 0, found.stderr
+    assert doctor.returncode == 1
+    assert b"Traceback" not in page.stderr + found.stderr + doctor.stderr
+    assert b"data_dir" in doctor.stdout
+
+
+async def test_serving_beyond_this_machine_needs_a_token(home: Path):
+    done = await outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert done.returncode == 3
+    assert b"OUTRIDER_SERVE__TOKEN" in done.stderr
+
+
+async def test_the_version_is_printed(home: Path):
+    done = await outrider(home, "--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"outrider, version ")
