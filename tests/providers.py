@@ -10,6 +10,7 @@ any HTTP status by its number.
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -17,9 +18,8 @@ import anyio
 
 KEY = "k3y-Zx91qP0aLmN7tRw2"
 CX = "cx-1234"
+DATA = Path(__file__).parent / "data" / "search" / "wire"
 SIZE = 40  # results that exist for any query
-KEYED = ("brave", "tavily", "exa", "serper", "serpapi", "google_cse", "bing", "webiq", "you", "firecrawl")
-KEYLESS = ("tavily", "you", "firecrawl", "exa")
 ENDPOINTS = {"you": "/you/v1/agents/search", "google_cse": "/google_cse/customsearch/v1"}
 
 
@@ -60,13 +60,8 @@ class Behaviour:
 
 
 def settings(url: str, *names: str, key: str = KEY, **more: Any) -> dict[str, dict[str, Any]]:
-    """The `providers` part of the search settings for these providers, with their keys."""
+    """The `providers` part of the search settings for these providers; an empty key is none."""
     return {name: {"endpoint": endpoint(url, name), **_credentials(name, key), **more} for name in names}
-
-
-def keyless(url: str, *names: str, **more: Any) -> dict[str, dict[str, Any]]:
-    """The same without keys."""
-    return {name: {"endpoint": endpoint(url, name), **more} for name in names}
 
 
 def endpoint(url: str, name: str) -> str:
@@ -75,7 +70,7 @@ def endpoint(url: str, name: str) -> str:
 
 
 def _credentials(name: str, key: str) -> dict[str, str]:
-    if name == "searxng":
+    if name == "searxng" or not key:
         return {}
     return {"api_key": key} | ({"cse_id": CX} if name == "google_cse" else {})
 
@@ -141,10 +136,14 @@ def _brave_image(doc: Doc) -> dict[str, Any]:
     return {"title": doc.title, "url": doc.url, "thumbnail": thumbnail, "properties": full}
 
 
-def tavily(request: Request, behaviour: Behaviour) -> Any:
-    found = _cut(request, behaviour, request.get("max_results"), text="query")
-    rows = [_web(doc, title="title", url="url", snippet="content") | {"score": 0.9} for doc in found]
-    return {"query": request.get("query"), "results": rows, "images": []}
+def _plain(count: str, at: str, snippet: str) -> Answer:
+    """A provider with one flat list, whose results have a title, a url and some snippet."""
+
+    def answer(request: Request, behaviour: Behaviour) -> Any:
+        found = _cut(request, behaviour, request.get(count), text="query")
+        return {at: [_web(doc, title="title", url="url", snippet=snippet) for doc in found]}
+
+    return answer
 
 
 def exa(request: Request, behaviour: Behaviour) -> Any:
@@ -198,11 +197,6 @@ def bing(request: Request, behaviour: Behaviour) -> Any:
     return {"_type": "SearchResponse"} | ({"webPages": {"value": rows}} if rows else {})
 
 
-def webiq(request: Request, behaviour: Behaviour) -> Any:
-    found = _cut(request, behaviour, request.get("maxResults"), text="query")
-    return {"webResults": [_web(doc, title="title", url="url", snippet="content") for doc in found], "traceId": "t"}
-
-
 def you(request: Request, behaviour: Behaviour) -> Any:
     found = _cut(request, behaviour, request.get("count"), text="query")
     rows = [_web(doc, title="title", url="url", snippet="description") for doc in found]
@@ -225,8 +219,17 @@ def searxng(request: Request, behaviour: Behaviour) -> Any:
 
 
 ANSWERS: dict[str, Answer] = {
-    each.__name__: each
-    for each in (brave, tavily, exa, serper, serpapi, google_cse, bing, webiq, you, firecrawl, searxng)
+    "tavily": _plain("max_results", "results", "content"),
+    "webiq": _plain("maxResults", "webResults", "content"),
+    "brave": brave,
+    "exa": exa,
+    "serper": serper,
+    "serpapi": serpapi,
+    "google_cse": google_cse,
+    "bing": bing,
+    "you": you,
+    "firecrawl": firecrawl,
+    "searxng": searxng,
 }
 HEADERS = {
     "bing": "ocp-apim-subscription-key",
@@ -236,22 +239,7 @@ HEADERS = {
     "webiq": "x-apikey",
     "you": "x-api-key",
 }
-EMPTY: dict[str, Any] = {
-    "bing": {"_type": "SearchResponse"},
-    "brave": {"type": "search", "results": []},
-    "exa": {"results": []},
-    "firecrawl": {"success": True, "data": {}},
-    "google_cse": {"kind": "customsearch#search", "searchInformation": {"totalResults": "0"}},
-    "searxng": {"results": [], "unresponsive_engines": []},
-    "serpapi": {
-        "search_metadata": {"status": "Success"},
-        "error": "Google hasn't returned any results for this query.",
-    },
-    "serper": {"searchParameters": {}, "organic": []},
-    "tavily": {"results": []},
-    "webiq": {"webResults": []},
-    "you": {"results": {"web": [], "news": []}},
-}
+EMPTY: dict[str, Any] = json.loads((DATA / "empty.json").read_text())
 
 
 def authorised(request: Request, key: str) -> bool:
@@ -271,29 +259,11 @@ def authorised(request: Request, key: str) -> bool:
     return given == (f"Bearer {key}" if header == "authorization" else key)
 
 
-CAPTCHA = "<!doctype html><html><title>One moment</title><div class='g-recaptcha'></div>Prove you are human</html>"
-WALL = "<html><head><title>Access denied</title></head><body>Your request has been blocked.</body></html>"
-PAGE = "<!DOCTYPE html><html><title>Sign in</title><form><input name=user></form></html>"
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
 # What a failing provider sends: status, content type, body.
-WAYS: dict[str, tuple[int, str, str]] = {
-    "captcha": (200, HTML, CAPTCHA),
-    "captcha_202": (202, HTML, CAPTCHA),
-    "captcha_as_json": (200, JSON, CAPTCHA),
-    "captcha_429": (429, HTML, CAPTCHA),
-    "wall": (403, HTML, WALL),
-    "page": (200, HTML, PAGE),
-    "page_500": (500, HTML, PAGE),
-    "truncated": (200, JSON, '{"results": [{"title": "a", "ur'),
-    "nothing": (200, JSON, ""),
-    "null": (200, JSON, "null"),
-    "list": (200, JSON, "[]"),
-    "object": (200, JSON, "{}"),
-    "number": (200, JSON, "42"),
-    "binary": (200, "application/octet-stream", "\x00\x01\ufffd"),
-    "deep": (200, JSON, "[" * 100_000),
-}
+WAYS: dict[str, tuple[int, str, str]] = json.loads((DATA / "failing.json").read_text())
+WAYS["deep"] = (200, JSON, "[" * 100_000)
 STATUSES = ("400", "401", "402", "403", "404", "408", "422", "429", "430", "432", "433", "500", "502", "503", "504")
 BROKEN = ("hang", "reset", "cut", "wrong_types", "wrong_items")
 Send = Callable[[dict[str, Any]], Awaitable[None]]

@@ -74,8 +74,8 @@ async def alone(
     others = sorted(set(known()) - {name})
     async with fakes.serve(providers.app(behaviour)) as url:
         http = Http(Guard())
-        make = providers.settings if keyed else providers.keyless
-        settings = SearchSettings(providers=make(url, name, rate=1000, **more), disabled=others)
+        key = providers.KEY if keyed else ""
+        settings = SearchSettings(providers=providers.settings(url, name, key=key, rate=1000, **more), disabled=others)
         try:
             yield Alone(Search(http, settings, None, clock=lambda: NOW), behaviour)
         finally:

@@ -80,8 +80,10 @@ async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed:
     behaviour = providers.Behaviour(ways={name: str(status)}, bodies={name: body}, headers={name: headers})
     async with fakes.serve(providers.app(behaviour)) as url:
         http = Http(Guard())
-        make = providers.settings if keyed else providers.keyless
-        settings = SearchSettings(providers=make(url, name), disabled=sorted(set(known()) - {name}))
+        key = providers.KEY if keyed else ""
+        settings = SearchSettings(
+            providers=providers.settings(url, name, key=key), disabled=sorted(set(known()) - {name})
+        )
         try:
             return await Search(http, settings, None, clock=lambda: NOW).find(query)
         except OutriderError as error:

@@ -35,7 +35,7 @@ class World:
         self.now = NOW
 
     def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
-        table = providers.settings(self.url, *names, rate=1000) | providers.keyless(self.url, *free, rate=1000)
+        table = providers.settings(self.url, *names, rate=1000) | providers.settings(self.url, *free, key="", rate=1000)
         table = {name: content | more.pop(name, {}) for name, content in table.items()}
         unused = sorted(set(known()) - set(table) - {"local"})
         settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})

@@ -25,9 +25,9 @@ class Wire:
         self.http, self.url, self.behaviour = http, url, behaviour
 
     async def find(self, name: str, query: Query, *, keyed: bool = True) -> Found:
-        make = providers.settings if keyed else providers.keyless
+        key = providers.KEY if keyed else ""
         unused = sorted(set(known()) - {name})
-        settings = SearchSettings(providers=make(self.url, name, rate=1000), disabled=unused)
+        settings = SearchSettings(providers=providers.settings(self.url, name, key=key, rate=1000), disabled=unused)
         return await Search(self.http, settings, None, clock=lambda: NOW).find(query)
 
     async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
