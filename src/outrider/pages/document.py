@@ -1,6 +1,7 @@
 """What a reader makes of a body: Markdown, its facts, and what it points to."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,6 +11,13 @@ PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\s]*\)")
 ANCHOR = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
 EMPHASIS = re.compile(r"(\*\*|__|~~|`|\*)([^\n*_`~]+)\1")
 MARKERS = re.compile(r"^(?:#{1,6} |```.*$)", re.MULTILINE)
+PIECE = 500  # characters
+# Marks that pile up on one letter: sorting them, which normalizing does, takes the square of their number.
+MARK = (
+    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u06d6-\u06ed"
+    "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+PILE = re.compile(f"({MARK}{{8}}){MARK}++")
 BLANKS = re.compile(r"\n{3,}")
 
 
@@ -82,11 +90,25 @@ class Document:
 
 
 def tidy(text: str) -> str:
-    """`clean`, line by line so that plain ASCII lines pass at once, and never more than one empty line."""
+    """`clean`, in pieces so that plain ASCII lines pass at once, and never more than one empty line."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
-    lines = (clean(line).rstrip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+        text = PILE.sub(r"\1", text)
+    lines = ("".join(map(clean, _pieces(line))).rstrip() for line in text.split("\n"))
     return BLANKS.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line in parts that can be cleaned alone: cleaning takes memory a hundred times its text."""
+    at = 0
+    while len(line) - at > PIECE:
+        end = at + PIECE
+        while end < len(line) and end < at + 2 * PIECE and not (line[end].isalnum() and line[end - 1].isalnum()):
+            end += 1
+        yield line[at:end]
+        at = end
+    yield line[at:]
 
 
 def line_of(text: str | None, limit: int = 500) -> str:

@@ -19,7 +19,7 @@ from outrider.pages.inline import absolute
 from outrider.pages.markdown import Block, Writer
 from outrider.pages.markup import Text, tokens
 
-CHARS = 3_000_000
+CHARS = 5_000_000
 TAGS = 100_000
 MODEL_TAGS = 12_000  # of 1,497 pages 98 % have fewer; trafilatura's worst case here is 1.1 s and 56 MB
 MODEL_CHARS = 1_500_000
@@ -27,6 +27,7 @@ ENOUGH = 250  # characters below which a page's main content is suspected to be 
 SHARE = 0.05  # of what stands outside of navigation; less is a miss (+1.2 points of F1 on every twelfth page)
 NOSCRIPT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 TARGET = re.compile(r"(?<=\]\()([^()\s]+)(?=\))")
+EMBEDDED = re.compile(r"data:[\w/+.-]{1,100}(?:;[\w=-]{1,50}){0,5};base64,[A-Za-z0-9+/=]{500,}+")
 KEPT_RAW = frozenset({"title"})
 
 
@@ -61,6 +62,8 @@ def extract(  # the seam: what stands behind may change, this signature not
         about itself.
     """
     source = decode(html)[0] if isinstance(html, bytes) else html
+    if len(source) > chars:
+        source = EMBEDDED.sub("data:,", source)  # pictures inside of the page must not use up its limit
     scan = _scan(source[:chars], url or "", tags)
     scan.cut = scan.cut or len(source) > chars
     markdown = tidy((_main(scan) if main else _whole(scan)) or _described(scan.facts))

@@ -18,6 +18,8 @@ SURROUNDINGS = frozenset({"nav", "header", "footer", "aside"})  # around the con
 CENTRE = frozenset({"main", "article"})
 LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#-]{1,20})")
 DEPTH = 6  # indentation and quotation deeper than this says nothing
+LINKS = 10_000
+IMAGES = 2_000
 TRACKED = 64  # open regions that are remembered
 
 
@@ -192,7 +194,8 @@ class Writer:
             return
         address, start = self._anchor
         text = self._inline.wrap(start, "[", f"]({address})", "](")
-        self.links.append((Link(line_of(plain(text), 300), address), self.region))
+        if len(self.links) < LINKS:
+            self.links.append((Link(line_of(plain(text), 300), address), self.region))
         if text:
             self._anchor = None
 
@@ -200,7 +203,8 @@ class Writer:
         image = image_of(tag, self.base)
         if image is None:
             return
-        self.images.setdefault(image.url, image)
+        if len(self.images) < IMAGES:
+            self.images.setdefault(image.url, image)
         if image.alt and self._listing is None:
             self._inline.verbatim(f"![{image.alt}]({image.url})")
 

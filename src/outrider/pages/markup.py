@@ -17,6 +17,7 @@ from itertools import islice
 OPENING = re.compile(
     r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+)>""",
 )
+TEXT = re.compile(r"[^<]*+(?:<(?![a-zA-Z/!?])[^<]*+)*+")
 ATTRIBUTE = re.compile(r"""([^\s"'>/=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++))?""")
 ATTRIBUTES = 1_000  # of one tag that are looked at
 RAW = frozenset(
@@ -29,13 +30,14 @@ VOID = frozenset(
 
 @dataclass(slots=True)
 class Text:
-    """Characters between tags, references not yet resolved."""
+    """Characters between tags; references are not yet resolved, unless they are `literal`."""
 
     raw: str
+    literal: bool = False
 
     @property
     def text(self) -> str:
-        return unescape(self.raw) if "&" in self.raw else self.raw
+        return unescape(self.raw) if "&" in self.raw and not self.literal else self.raw
 
 
 @dataclass
@@ -74,22 +76,23 @@ class Tag:
 Token = Text | Tag
 
 
-def tokens(source: str, *, tags: int) -> Iterator[Token]:
+def tokens(source: str, *, tags: int, xml: bool = False) -> Iterator[Token]:
     """The source's tags and texts in order; comments, doctypes and instructions are left out.
 
     Args:
         source: The HTML.
         tags: After so many tags the rest is left out.
+        xml: Whether it is XML: every element may hold markup, and CDATA sections are text.
     """
     at, left = 0, tags
     while at < len(source):
-        bracket = source.find("<", at)
-        if bracket == -1:
-            yield Text(source[at:])
+        run = TEXT.match(source, at)
+        end = run.end() if run else at
+        if end > at:
+            yield Text(source[at:end])
+        if end == len(source):
             return
-        if bracket > at:
-            yield Text(source[at:bracket])
-        found, at = _markup(source, bracket)
+        found, at = _markup(source, end, xml=xml)
         if isinstance(found, Tag):
             left -= 1
             if left < 0:
@@ -98,18 +101,19 @@ def tokens(source: str, *, tags: int) -> Iterator[Token]:
             yield found
 
 
-def _markup(source: str, at: int) -> tuple[Token | None, int]:
+def _markup(source: str, at: int, *, xml: bool) -> tuple[Token | None, int]:
     """What begins at a `<`, and where it ends."""
     following = source[at + 1 : at + 2]
     if following in ("!", "?"):
+        if xml and source.startswith("<![CDATA[", at):
+            end = _after_comment(source, at)
+            return Text(source[at + 9 : end].removesuffix("]]>"), literal=True), end
         return None, _after_comment(source, at)
-    if not following.isascii() or not (following.isalpha() or following == "/"):
-        return Text("<"), at + 1
     match = OPENING.match(source, at)
     if match is None:
         return _unfinished(source, at, following)
     tag = Tag(match[2].lower(), closing=bool(match[1]), raw=match[3], start=at, end=match.end())
-    if tag.name in RAW and not tag.closing:
+    if tag.name in RAW and not tag.closing and not xml:
         return _raw(source, tag)
     return tag, tag.end
 

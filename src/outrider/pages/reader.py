@@ -29,7 +29,7 @@ class Source:
     content_type: str = ""
     charset: str | None = None
     main: bool = True
-    chars: int = 3_000_000
+    chars: int = 5_000_000
     tags: int = 100_000
     pages: int = 500
 

