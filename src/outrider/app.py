@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
 DAY = 86_400
+MOST_READ = 200  # pages looked through when only some hosts are wanted
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,18 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
     loaded = loaded or load()
     guard = Guard(loaded.settings.egress)
     failure: Exception | None = None
-    async with _library_proxy(guard) as proxy, anyio.create_task_group() as tasks:
+    async with _library_proxy(guard) as proxy:
         app, http = _build(loaded, guard, proxy)
-        tasks.start_soon(app.events.write_forever)
-        try:
-            yield app
-        except Exception as error:  # noqa: BLE001 - raised again below, outside the group, which would wrap it
-            failure = error
-        finally:
-            tasks.cancel_scope.cancel()
-            with anyio.CancelScope(shield=True):
-                await _close(app, http)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(app.events.write_forever)
+            try:
+                yield app
+            except Exception as error:  # noqa: BLE001 - raised again below, outside the group, which would wrap it
+                failure = error
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await _close(app, http)
     if failure is not None:
         raise failure
 
@@ -145,10 +148,19 @@ def _local(pages: Pages) -> Callable[[Query], Awaitable[list[Hit]]]:
     """The search domain's view of what the pages domain has read."""
 
     async def find_read(query: Query) -> list[Hit]:
-        read = await pages.search(query.text, query.count)
-        return [Hit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]
+        read = await pages.search(query.text, MOST_READ if query.site else query.count)
+        hits = [Hit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]
+        return [hit for hit in hits if on_site(hit.url, query.site)][: query.count]
 
     return find_read
+
+
+def on_site(url: str, site: str | None) -> bool:
+    """Whether an address lies on a host (or its subdomains), and below a path if the site names one."""
+    host, _, path = (site or "").partition("/")
+    parts = urlsplit(url)
+    on_host = f".{parts.hostname}".endswith(f".{host}") if host else True
+    return on_host and parts.path.startswith(f"/{path}")
 
 
 def _choices(loaded: Loaded) -> Choices:
