@@ -11,17 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpcore2
 
-from outrider.core.egress.backend import GuardedBackend
-from outrider.core.egress.exchange import Ask, given_body, given_headers, read, sent
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.reply import Headers, Limits, Reply
 from outrider.core.egress.target import Params, Target, read_target
 from outrider.core.errors import InvalidInput, Refused, Unavailable
+
+if TYPE_CHECKING:
+    import httpcore2
+
+    from outrider.core.egress.exchange import Ask
 
 __all__ = ["Headers", "Http", "Limits", "Reply"]
 
@@ -90,6 +92,8 @@ class Http:
             Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`,
                 `redirects` or `headers`.
         """
+        from outrider.core.egress.exchange import Ask, given_body, given_headers
+
         target = self._guard.check(url, params=params, trusted=trusted)
         body, described = given_body(json, content)
         ask = Ask(method.upper(), self._own | described | given_headers(headers), body, trusted, limits, cut)
@@ -104,7 +108,7 @@ class Http:
         for pool in pools:
             await pool.aclose()
 
-    async def _follow(self, ask: Ask, target: Target) -> Reply:
+    async def _follow(self, ask: "Ask", target: Target) -> Reply:
         while True:
             answer = await self._exchange(ask, target)
             if isinstance(answer, Reply):
@@ -114,8 +118,10 @@ class Http:
                 raise Unavailable(message, code="redirects", hint="use another address")
             ask, target = self._redirected(ask, target, *answer)
 
-    async def _exchange(self, ask: Ask, target: Target) -> Reply | tuple[int, str]:
+    async def _exchange(self, ask: "Ask", target: Target) -> Reply | tuple[int, str]:
         """One request; a redirect comes back as its status and location, its body unread."""
+        from outrider.core.egress.exchange import read, sent
+
         pool = self._pool(target.scheme, trusted=ask.trusted)
         async with sent(pool, ask, target) as (response, headers):
             if response.status in REDIRECTS and "location" in headers:
@@ -123,7 +129,7 @@ class Http:
             body, more = await read(response, headers, ask)
             return Reply(target.url, response.status, headers, body, ask.passed, more)
 
-    def _redirected(self, ask: Ask, here: Target, status: int, location: str) -> tuple[Ask, Target]:
+    def _redirected(self, ask: "Ask", here: Target, status: int, location: str) -> tuple["Ask", Target]:
         """The next request as a browser makes it (fetch.spec.whatwg.org, HTTP-redirect fetch), with fewer headers."""
         target = _destination(here, location)
         same = target.origin == here.origin
@@ -145,10 +151,16 @@ class Http:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         """Trust as the system has it; read from disk once, at the first https address."""
+        import httpcore2
+
         return httpcore2.default_ssl_context()
 
-    def _pool(self, scheme: str, *, trusted: bool) -> httpcore2.AsyncConnectionPool:
+    def _pool(self, scheme: str, *, trusted: bool) -> "httpcore2.AsyncConnectionPool":
         """Kept connections; those of trusted addresses apart, because others must not ride on them."""
+        import httpcore2
+
+        from outrider.core.egress.backend import GuardedBackend
+
         key = scheme, trusted
         if key not in self._pools:
             self._pools[key] = httpcore2.AsyncConnectionPool(
