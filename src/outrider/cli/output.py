@@ -1,5 +1,6 @@
 """What the terminal shows: readable for people, JSON for programs, exit codes that mean something."""
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Coroutine
@@ -51,8 +52,15 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.flush()
 
 
+def settle() -> None:
+    """Collects garbage from now on; what the start has imported stays and is not looked at again."""
+    gc.freeze()
+    gc.enable()
+
+
 def run(main: Callable[[], Coroutine[Any, Any, T]], *, as_json: bool = False) -> T:
     """Runs an asynchronous command; errors of the house end the process with their code."""
+    settle()
     try:
         return anyio.run(main)
     except OutriderError as error:

@@ -7,6 +7,7 @@ import anyio
 import click
 
 from outrider.cli.options import loaded, serving
+from outrider.cli.output import settle
 
 
 @click.command()
@@ -29,4 +30,6 @@ async def _serve(settings: Any, wire: Any, name: str, session: str) -> None:
     from outrider.serve.wire import Wire, claim
 
     async with open_app(settings) as app:
-        await serve_stdio(app.server(name=name, session=session), Wire(*wire) if wire else claim())
+        server = app.server(name=name, session=session)
+        settle()
+        await serve_stdio(server, Wire(*wire) if wire else claim())
