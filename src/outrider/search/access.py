@@ -1,7 +1,7 @@
 """From settings and environment to the providers that can be asked here, in which order and how."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -173,7 +173,8 @@ def _profiled(settings: SearchSettings, name: str, disabled: set[str], warnings:
         raise NotConfigured(f"{where} uses {provider.name}, which `search.disabled` names", hint="take it out there")
     credentials = _credentials(provider, content, {})
     missing = _missing(provider, credentials)
-    if missing and provider.keyless is None:
+    written = {name for each in provider.credentials for name in (each.name, *each.aliases)} & set(content)
+    if missing and (written or provider.keyless is None):
         raise NotConfigured(
             f"{where} has no real {' and no real '.join(missing)} for {provider.title}",
             hint=f"write it into {WEB_JSON} ({provider.remedy})",
@@ -301,8 +302,3 @@ def _rate(value: Any, default: Rate, where: str) -> Rate:
 
 def _positive(number: Any) -> bool:
     return isinstance(number, int | float) and not isinstance(number, bool) and number > 0
-
-
-def titles(candidates: Iterable[Candidate]) -> str:
-    """The names of providers as people read them."""
-    return ", ".join(each.provider.title for each in candidates)

@@ -182,19 +182,19 @@ def _checked(provider: Provider, access: Access, reply: "Reply") -> Any:
     """The parsed body of an answer. Raises the typed failure that page, status or body tell of."""
     text = reply.body.decode("utf-8", "replace")
     if is_page(reply.content_type, text):
-        _fail_page(provider, reply, text)
+        _fail_page(provider, access, reply, text)
     if not 200 <= reply.status < 300:
         _fail(provider, access, reply, text)
     return provider.decode(reply)
 
 
-def _fail_page(provider: Provider, reply: "Reply", text: str) -> NoReturn:
-    wall = why_blocked(text)
+def _fail_page(provider: Provider, access: Access, reply: "Reply", text: str) -> NoReturn:
+    wall, remedy = why_blocked(text), provider.remedy if access.keyless else ""
     wait = _retry_after(reply, None)
     if wall == "captcha":
-        raise failure("captcha", f"{provider.title} asks for a CAPTCHA", retry_after=wait, hint=provider.remedy)
+        raise failure("captcha", f"{provider.title} asks for a CAPTCHA", retry_after=wait, hint=remedy)
     if wall == "blocked":
-        raise failure("blocked", f"{provider.title} blocks this network", retry_after=wait, hint=provider.remedy)
+        raise failure("blocked", f"{provider.title} blocks this network", retry_after=wait, hint=remedy)
     rule = _rule(provider, reply.status, plain(text[:READ_CHARS]))
     if rule is not None and rule.hint:
         raise failure(rule.code, f"{provider.title}: {rule.hint}", hint=rule.hint, retry_after=wait)
@@ -213,7 +213,9 @@ def _fail(provider: Provider, access: Access, reply: "Reply", text: str) -> NoRe
     rule = _rule(provider, reply.status, said)
     code = rule.code if rule else _code(reply.status, said)
     shown = f": {said}" if said else ""
-    hint = (rule.hint if rule else "") or (provider.remedy if code in {"auth", "quota", "rate_limited"} else "")
+    # Whoever has a key already is not helped by getting one, unless it is wrong.
+    cured = code == "auth" or (access.keyless and code in {"quota", "rate_limited"})
+    hint = (rule.hint if rule else "") or (provider.remedy if cured else "")
     wait = _retry_after(reply, body, access.now)
     raise failure(code, f"{provider.title} answered {reply.status}{shown}", hint=hint, retry_after=wait)
 

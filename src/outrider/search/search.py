@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 Depth = Literal["quick", "balanced", "wide"]
 WIDTHS: Mapping[str, int] = {"quick": 1, "balanced": 3, "wide": 6}  # providers asked at once
+ELSEWHERE = "try later, or set a key for another provider"
 REASON_CHARS = 180  # of one provider's failure in the text that names them all
 
 
@@ -85,7 +86,11 @@ class _Run:
 
     def passed_over(self, candidate: Candidate, outcome: str, message: str) -> None:
         self.attempts.append(Attempt(candidate.provider.name, outcome, message))
-        self.hints.append(candidate.provider.remedy)
+        self.advise(candidate, "")
+
+    def advise(self, candidate: Candidate, hint: str) -> None:
+        """Keeps the remedy for a failure; a key helps where there is none."""
+        self.hints.append(hint or (candidate.provider.remedy if candidate.access.keyless else ""))
 
 
 class Search:
@@ -213,7 +218,7 @@ class Search:
 
     async def _failed(self, run: _Run, candidate: Candidate, error: OutriderError) -> None:
         run.waiting.remove(candidate)
-        run.hints.append(error.hint or candidate.provider.remedy)
+        run.advise(candidate, error.hint)
         if error.retry_after is not None:
             run.retries.append(error.retry_after)
         await self._ledger.change(
@@ -305,7 +310,7 @@ def _failed(run: _Run) -> Found:
     raise Unavailable(
         f"no search provider answered ({reasons})",
         code="search_failed",
-        hint=min(filter(None, run.hints), key=len, default="try again later"),
+        hint=min(filter(None, run.hints), key=len, default=ELSEWHERE),
         details=details,
         retry_after=min(run.retries, default=None),
     )

@@ -67,6 +67,15 @@ def test_a_profile_with_placeholders_says_what_to_write_where():
     assert all(part in text for part in ("'google'", "api_key", "cse_id", "~/.outrider/web.json"))
 
 
+def test_a_keyless_profile_may_leave_the_key_out_but_not_leave_it_unfilled():
+    profiles = {"free": {"provider": "tavily"}, "unfilled": {"provider": "tavily", "api_key": "replace-me"}}
+    made = planned(SearchSettings(profiles=profiles, profile="free"))
+    assert made.candidates[0].access.keyless
+    assert names(made) == ["tavily", "you", "firecrawl", "exa"]
+    with pytest.raises(NotConfigured, match="'unfilled'"):
+        planned(SearchSettings(profiles=profiles, profile="unfilled"))
+
+
 @pytest.mark.parametrize(("profile", "said"), [("nobody", "names no provider"), ("typo", "bravo")])
 def test_a_profile_without_a_known_provider_is_refused(profile, said):
     with pytest.raises(NotConfigured, match=said):
