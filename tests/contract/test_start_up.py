@@ -1,0 +1,170 @@
+"""What `outrider mcp` loads before a client can see its tools, and that its output is protocol alone.
+
+Modules are counted, not seconds: the count is the same on every machine (`bench/` has the seconds).
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OUTRIDER = ("-m", "outrider", "mcp")
+# The least that a server can be: the SDK's low-level one, with one tool.
+BARE = """
+import anyio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import ListToolsResult, Tool
+
+async def tools(context, params):
+    return ListToolsResult(tools=[Tool(name="nothing", input_schema={"type": "object"})])
+
+async def main():
+    server = Server("bare", on_list_tools=tools)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+# Modules over the bare server's: about 85 are our own. A few more are no harm; a library would be a hundred.
+FROM_OTHERS = 45
+IN_ALL = 170
+# Each of them is needed by some tool, and by no tool before its first call.
+HEAVY = {
+    "aiolimiter",
+    "aiosqlite",
+    "alembic",
+    "claude_agent_sdk",
+    "dateutil",
+    "ddgs",
+    "feedparser",
+    "h2",
+    "httpcore2",
+    "lxml",
+    "numpy",
+    "pandas",
+    "primp",
+    "protego",
+    "pypdfium2",
+    "resiliparse",
+    "rich",
+    "rs_bpe",
+    "selectolax",
+    "sqlalchemy",
+    "trafilatura",
+    "uvicorn",
+}
+LOADED = re.compile(r"^import time:.*\|\s*(\S+)$", re.MULTILINE)
+
+NOISY = '''
+import atexit, os, subprocess, sys
+from outrider import Toolset
+
+print("noise: imported")
+atexit.register(print, "noise: exit")
+noisy = Toolset("noisy", "Prints wherever it can.", default=True)
+
+@noisy.tool()
+async def shout() -> str:
+    """Print in every way there is."""
+    print("noise: print")
+    sys.__stdout__.write("noise: the first stdout" + chr(10))
+    os.write(1, b"noise: the descriptor" + bytes([10]))
+    subprocess.run([sys.executable, "-c", "print('noise: a child')"], check=True)
+    os.system("echo noise: a shell")
+    return "heard" if sys.stdin.read() == "" else "read the client's words"
+'''
+
+
+def talk(*command: str, environ: Mapping[str, str] | None = None, calls: Sequence[str] = ()) -> tuple[str, str]:
+    """Asks a server for its tools, then calls some; returns all that it wrote on stdout and on stderr."""
+    start = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    requests: list[tuple[str, dict[str, Any]]] = [("initialize", start), ("tools/list", {})]
+    requests += [("tools/call", {"name": name, "arguments": {}}) for name in calls]
+    with (
+        tempfile.TemporaryFile("w+") as stderr,
+        subprocess.Popen(
+            [sys.executable, *command],
+            env=os.environ | (environ or {}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdin
+        assert process.stdout
+        for number, (method, params) in enumerate(requests):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+            if method == "initialize":
+                process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        process.stdin.flush()
+        said = answers(process.stdout, len(requests))
+        rest, _ = process.communicate(timeout=60)
+        stderr.seek(0)
+        complaints = stderr.read()
+    assert process.returncode == 0, complaints
+    return said + rest, complaints
+
+
+def answers(lines: Iterable[str], count: int) -> str:
+    """Reads until that many answers have come: a server may stop as soon as its input ends."""
+    said: list[str] = []
+    for line in lines:
+        said.append(line)
+        if sum('"id":' in each for each in said) == count:
+            break
+    return "".join(said)
+
+
+def modules(*command: str) -> set[str]:
+    """What a server imports from its first to its last line."""
+    return set(LOADED.findall(talk("-X", "importtime", *command)[1]))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    script = tmp_path_factory.mktemp("bare") / "bare.py"
+    script.write_text(BARE)
+    return modules(str(script))
+
+
+@pytest.mark.parametrize("options", [(), ("--toolsets", "all")], ids=["default", "all"])
+def test_little_is_loaded_before_the_tools_can_be_listed(bare: set[str], options: tuple[str, ...]):
+    loaded = modules(*OUTRIDER, *options)
+    assert "outrider.serve.mcp" in loaded
+    assert "mcp.server.lowlevel.server" in bare
+    added = loaded - bare
+    assert not {name for name in added if name.partition(".")[0] in HEAVY}
+    assert len([name for name in added if not name.startswith("outrider")]) <= FROM_OTHERS
+    assert len(added) <= IN_ALL
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> dict[str, str]:
+    """An installed package whose toolset prints at every occasion; the environment that finds it."""
+    folder = tmp_path / "plugins"
+    described = folder / "noisy-1.0.dist-info"
+    described.mkdir(parents=True)
+    (folder / "noisy.py").write_text(NOISY)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[outrider.toolsets]\nnoisy = noisy:noisy\n")
+    return {"PYTHONPATH": str(folder)}
+
+
+def test_nothing_but_protocol_reaches_the_client_whoever_prints(plugin: dict[str, str]):
+    said, complaints = talk(*OUTRIDER, environ=plugin, calls=["shout"])
+    messages = [json.loads(line) for line in said.splitlines()]
+    assert all(message["jsonrpc"] == "2.0" for message in messages)
+    called = next(message for message in messages if message.get("id") == 2)
+    assert called["result"]["content"][0]["text"] == "heard"
+    for noise in ("imported", "print", "the first stdout", "the descriptor", "a child", "a shell", "exit"):
+        assert f"noise: {noise}" in complaints
+    assert "noise" not in said.replace("noisy", "")
