@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,10 +186,23 @@ def _engine(url: str) -> "AsyncEngine":
     if not url.startswith("sqlite"):
         return create_async_engine(url, pool_pre_ping=True)
     Path(make_url(url).database or MEMORY).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection})
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+class _Connection(sqlite3.Connection):
+    """Gives up its transaction when it closes.
+
+    SQLite itself would keep transaction and lock for as long as anybody refers to a statement of it
+    (sqlite.org/c3ref/close.html, zombie connections), and the trace of a cancelled task does.
+    """
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 DEFAULT_CHARS = 12_000
-BOUNDARIES = ("\n\n", "\n", ". ", " ")  # where a cut hurts least, best first
+BOUNDARIES = ("\n\n", "\n", ". ", "。", " ")  # where a cut hurts least, best first
 SLACK = 0.15  # how far back from the limit a boundary may lie, as a share of the budget
-MARKS = frozenset({"Mn", "Me", "Mc", "Sk"})
+MARKS = frozenset({"Mn", "Me", "Mc", "Sk"})  # Sk holds the skin tones of emoji
+MARKS_LIMIT = 8  # marks that stay with their letter; a hostile thousand of them is parted
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,7 @@ def cut(text: str, limit: int = DEFAULT_CHARS, offset: int = 0) -> Cut:
     offset = min(max(offset, 0), len(text))
     piece = text[offset : offset + max(limit, 1)]
     if offset + len(piece) < len(text):
-        piece = piece[: _end(piece)]
-        piece += _marks(text, offset + len(piece))
+        piece = piece[: _before_marks(text, offset, _end(piece))]
     return Cut(piece, offset, len(text))
 
 
@@ -65,12 +65,12 @@ def _end(piece: str) -> int:
     return len(piece)
 
 
-def _marks(text: str, start: int) -> str:
-    """The few combining marks that follow a cut; a hostile thousand of them is cut all the same."""
-    end = start
-    while end < min(len(text), start + 8) and unicodedata.category(text[end]) in MARKS:
-        end += 1
-    return text[start:end]
+def _before_marks(text: str, offset: int, end: int) -> int:
+    """The end, moved back before a letter whose marks would be cut off, unless that leaves nothing."""
+    for back in range(min(end, MARKS_LIMIT + 1)):
+        if unicodedata.category(text[offset + end - back]) not in MARKS:
+            return end - back
+    return end
 
 
 def count_tokens(text: str) -> int:
@@ -82,8 +82,9 @@ def cut_tokens(text: str, limit: int, offset: int = 0) -> Cut:
     """At most `limit` tokens from `offset` on, ended at a boundary.
 
     The first guess is the text's average density, as in contract web_search_browse; a denser
-    beginning shrinks it until it holds.
+    beginning shrinks it until it holds. (One character is returned however many tokens it takes.)
     """
+    offset = min(max(offset, 0), len(text))
     rest = text[offset:]
     tokens = count_tokens(rest)
     if tokens <= limit:
@@ -103,19 +104,37 @@ def _tokenizer() -> Any:
     return openai.o200k_base()
 
 
-WORD = re.compile(r"\w+", re.UNICODE)
-# Scripts written without spaces: kana, Han, Thai, Lao, Khmer, Burmese. A pair of letters is their word.
-UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+# Marks that only accent a letter; the vowel signs of Indic scripts, Thai and kana are letters in all but name.
+ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff\u1ab0-\u1aff\u1dc0-\u1dff"
+    "\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\u00ad\u200d]+"
+)
+# Scripts whose words do not stand between spaces: Thai, Lao, Burmese, Khmer, kana, Han, and Hangul, where
+# particles cling to the word. A pair of letters is their word.
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
 
 
 def terms(text: str) -> list[str]:
     """The words of a text for matching: case and accents folded, unspaced scripts as letter pairs."""
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(letter for letter in folded if not unicodedata.combining(letter) or letter > "\u0e00")
-    return [term for word in WORD.findall(plain) for term in _split(word)]
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    plain = unicodedata.normalize("NFC", ACCENTS.sub("", folded))
+    return [term for word in _word().findall(plain) for term in _split(word)]
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """A letter or digit and what belongs to it; Python's own class of word letters lacks the Indic vowel signs."""
+    marks = (chr(code) for code in range(0x0900, 0x1_2000) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
+    return re.compile(rf"\w[\w{''.join(marks)}]*")
 
 
 def _split(word: str) -> list[str]:
+    if word.isascii():
+        return [word]
     parts = UNSPACED.split(word)
     pairs = [pair for run in UNSPACED.findall(word) for pair in _pairs(run)]
     return [part for part in parts if part] + pairs

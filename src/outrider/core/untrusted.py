@@ -4,36 +4,53 @@ Page text reaches a model that may take it for instructions. So invisible charac
 remains is wrapped in a boundary that the author of the page cannot have guessed.
 """
 
+import re
 import secrets
 import unicodedata
 
 META = "outrider/untrusted"
-KEPT = frozenset("\n\t")
-DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-# Joiners that Indic and Arabic spelling and emoji need; the tag block U+E0000 (category Cf) is not among them.
-JOINERS = frozenset("\u200c\u200d")
+LINE_ENDS = ("\r\n", "\r", "\v", "\f", "\x85", "\u2028")
+KEPT = frozenset("\n\t\u200c\u200d")
+DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})  # the tag block U+E0000 is Cf
+# Letters and marks that show nothing though their category does not say so (Default_Ignorable_Code_Point in
+# unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt).
+BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]")
+# The two selectors that say how an emoji is drawn stay behind one; in a row they would carry hidden bytes.
+SELECTOR = re.compile(
+    "(?<![0-9#*\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+)
+# Joiners stay between letters of the scripts that spell with them (Arabic to Indic) and between emoji, one at a time.
+JOINED = "\u0590-\u10ff\u1200-\u1aaf\u1b00-\u1cff\u2600-\u27bf\u2b00-\u2bff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+JOINED += "\U00010a00-\U00011fff\U0001f000-\U0001faff"
+SHAKEN = "\u2194\u2195\u21ae"  # arrows that only end an emoji
+JOINER = re.compile(f"(?<![{JOINED}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![{JOINED}{SHAKEN}])")
+JOINERS = re.compile("([\u200c\u200d])[\u200c\u200d]+")
 SCHEMES = ("http://", "https://", "mailto:")
 
 
 def clean(text: str) -> str:
-    """The text in NFC, without control, bidi, zero-width, tag and private-use characters.
+    """The text in NFC, without control, bidi, zero-width, tag, private-use and other invisible characters.
 
-    Line feeds and tabs stay; other line ends become line feeds. Joiners stay between two visible
-    letters, where spelling needs them, and go where they only hide.
+    Line feeds and tabs stay; other line ends become line feeds. Joiners and emoji selectors stay where
+    spelling and emoji need them, and go where they only hide. Cleaning twice changes nothing more.
     """
     if text.isascii() and text.isprintable():
         return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n\n")
-    text = unicodedata.normalize("NFC", text)
-    return "".join(letter for at, letter in enumerate(text) if _visible(text, at, letter))
+    text = text.replace("\u2029", "\n\n")
+    for end in LINE_ENDS:
+        text = text.replace(end, "\n")
+    hidden = {letter for letter in set(text) if not _shows(letter)}
+    if hidden:
+        text = "".join(letter for letter in text if letter not in hidden)
+    if text.isascii():
+        return text
+    text = SELECTOR.sub("", unicodedata.normalize("NFC", text))
+    text = JOINER.sub("", JOINERS.sub(r"\1", text))
+    return unicodedata.normalize("NFC", text)  # what stood apart because of a dropped character may compose now
 
 
-def _visible(text: str, at: int, letter: str) -> bool:
-    if letter in KEPT or (" " <= letter <= "~"):
-        return True
-    if letter in JOINERS:
-        return 0 < at < len(text) - 1 and text[at - 1] > "\u0300" and text[at + 1] > "\u0300"
-    return unicodedata.category(letter) not in DROPPED
+def _shows(letter: str) -> bool:
+    return letter in KEPT or not (unicodedata.category(letter) in DROPPED or BLANK.match(letter))
 
 
 def wrap(text: str, origin: str) -> str:
