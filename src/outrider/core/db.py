@@ -126,7 +126,7 @@ class Database:
 
 
 async def _migrated(engine: "AsyncEngine") -> None:
-    while not MIGRATING.acquire(blocking=False):
+    while not MIGRATING.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or another event loop
         await anyio.sleep(0.02)
     try:
         async with engine.connect() as connection:

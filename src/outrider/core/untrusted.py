@@ -44,9 +44,19 @@ def clean(text: str) -> str:
         text = "".join(letter for letter in text if letter not in hidden)
     if text.isascii():
         return text
-    text = SELECTOR.sub("", unicodedata.normalize("NFC", text))
-    text = JOINER.sub("", JOINERS.sub(r"\1", text))
-    return unicodedata.normalize("NFC", text)  # what stood apart because of a dropped character may compose now
+    return _without_joiners(SELECTOR.sub("", unicodedata.normalize("NFC", text)))
+
+
+def _without_joiners(text: str) -> str:
+    """The text without joiners that join nothing. Where one goes, marks may compose or change places.
+
+    Then the next one may join nothing any more; no honest text does that twice, and a hostile one loses all of them.
+    """
+    for _ in range(3):
+        before, text = text, unicodedata.normalize("NFC", JOINER.sub("", JOINERS.sub(r"\1", text)))
+        if text == before:
+            return text
+    return unicodedata.normalize("NFC", text.replace("\u200c", "").replace("\u200d", ""))
 
 
 def _shows(letter: str) -> bool:
