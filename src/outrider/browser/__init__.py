@@ -1,0 +1,1 @@
+"""A browser for agents: found, started, shut in, and driven over its own debugging protocol."""

@@ -1,0 +1,242 @@
+"""The frames of a page, whichever process draws them, and the JavaScript worlds in each.
+
+A cross-origin frame has a target and so a channel of its own; its parent tells of it too. A world is
+the page's own (`MAIN`) or an isolated one: same document, other globals, unseen by the page.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from outrider.browser.cdp import DEADLINE, Channel, ContextGone
+from outrider.browser.values import Handle, argument, held, returned
+from outrider.core.errors import NotFound
+
+MAIN = ""
+FRAMES = 500  # of one page; what comes after is not followed
+
+
+@dataclass(eq=False)
+class Frame:
+    """One frame.
+
+    Attributes:
+        id: The protocol's name of it; stays over navigations and changes of process.
+        parent: The frame around it; None for the page itself.
+        channel: Whom to ask about it.
+        url: Its document's address, with fragment.
+        name: The `name` attribute.
+        loader: Its document; another one after each navigation.
+        worlds: World name to execution context, in this document.
+    """
+
+    id: str
+    parent: "Frame | None"
+    channel: Channel
+    url: str = ""
+    name: str = ""
+    loader: str = ""
+    origin: str = ""
+    worlds: dict[str, int] = field(default_factory=dict)
+    detached: bool = False
+
+    @property
+    def is_root_of_process(self) -> bool:
+        """Whether its coordinates begin at its own corner: the page itself, or a frame of another process."""
+        return self.parent is None or self.parent.channel is not self.channel
+
+    async def evaluate(self, world: str, function: str, *args: object, timeout: float = DEADLINE) -> Any:  # noqa: ASYNC109
+        """What a function returns in this frame, as JSON values; promises are awaited.
+
+        Args:
+            world: `MAIN` or the name of an isolated world.
+            function: The source of a JavaScript function.
+            *args: JSON-able values and `Handle`s.
+            timeout: Seconds.
+
+        Raises:
+            ScriptError: It threw.
+            ContextGone: The document was replaced while it ran.
+            PageGone, BrowserGone, Hung: as `Connection.send`.
+        """
+        return returned(await self._call(world, function, args, by_value=True, seconds=timeout))
+
+    async def handle(self, world: str, function: str, *args: object, timeout: float = DEADLINE) -> Handle:  # noqa: ASYNC109
+        """As `evaluate`, but the object stays in the page and a reference comes back."""
+        return held(await self._call(world, function, args, by_value=False, seconds=timeout))
+
+    async def _call(
+        self, world: str, function: str, args: tuple[object, ...], *, by_value: bool, seconds: float
+    ) -> dict[str, Any]:
+        params: dict[str, Any] = {
+            "functionDeclaration": function,
+            "arguments": [argument(each) for each in args],
+            "returnByValue": by_value,
+            "awaitPromise": True,
+            "userGesture": True,
+        }
+        for last in (False, True):
+            params["executionContextId"] = context = await self.context(world)
+            try:
+                return await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds)
+            except ContextGone as error:
+                if self.worlds.get(world) == context:
+                    del self.worlds[world]
+                # Only where the function has surely not begun.
+                if last or "Cannot find context" not in error.message:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def context(self, world: str) -> int:
+        """The execution context of a world, made when it is first asked for."""
+        if (known := self.worlds.get(world)) is not None:
+            return known
+        if self.detached:
+            raise NotFound("the frame is gone", code="frame_gone", hint="look at the page again")
+        if world == MAIN:
+            return await self._main()
+        answer = await self.channel.send("Page.createIsolatedWorld", {"frameId": self.id, "worldName": world})
+        self.worlds[world] = answer["executionContextId"]
+        return self.worlds[world]
+
+    async def _main(self) -> int:
+        """The page's own world is announced by the browser; between two documents there is none for a moment."""
+        for _ in range(200):
+            if MAIN in self.worlds:
+                return self.worlds[MAIN]
+            await asyncio.sleep(0.01)
+        raise ContextGone("Runtime.callFunctionOn", -32000, "the frame has no document")
+
+
+class Frames:
+    """All frames of a page, kept up by the events of its channels.
+
+    Args:
+        changed: Called with each frame that has a new document or address, or was detached.
+    """
+
+    def __init__(self, changed: Callable[[Frame], None] = lambda _: None) -> None:
+        self._frames: dict[str, Frame] = {}
+        self._changed = changed
+        self.main: Frame | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(list(self._frames.values()))
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def get(self, frame_id: str) -> Frame | None:
+        """The frame of that name, if it is there."""
+        return self._frames.get(frame_id)
+
+    def children(self, frame: Frame) -> list[Frame]:
+        """The frames directly inside another."""
+        return [each for each in self._frames.values() if each.parent is frame]
+
+    def follow(self, channel: Channel) -> None:
+        """Listens to what a channel tells of frames; call before `Page.enable`."""
+        channel.on("Page.frameAttached", lambda event: self._attached(channel, event))
+        channel.on("Page.frameDetached", lambda event: self._detached(channel, event))
+        channel.on("Page.frameNavigated", lambda event: self._navigated(channel, event["frame"]))
+        channel.on("Page.navigatedWithinDocument", self._moved)
+        channel.on("Runtime.executionContextCreated", lambda event: self._created(channel, event["context"]))
+        channel.on("Runtime.executionContextDestroyed", lambda event: self._destroyed(channel, event))
+        channel.on("Runtime.executionContextsCleared", lambda _: self._cleared(channel))
+
+    def take(self, channel: Channel, tree: dict[str, Any], parent: Frame | None = None) -> Frame | None:
+        """Takes over the answer of `Page.getFrameTree`."""
+        told = tree["frame"]
+        known = self._frames.get(told["id"])
+        frame = self._keep(channel, told["id"], parent or (known.parent if known else None))
+        if frame is None:
+            return None
+        self._describe(frame, told)
+        for child in tree.get("childFrames", ()):
+            self.take(channel, child, frame)
+        return frame
+
+    def lose(self, channel: Channel) -> None:
+        """Forgets the frames below a frame whose process is gone; the frame itself may come back."""
+        for frame in [each for each in self._frames.values() if each.channel is channel]:
+            frame.worlds.clear()
+            if not frame.is_root_of_process:
+                self._remove(frame)
+
+    def _keep(self, channel: Channel, frame_id: str, parent: Frame | None) -> Frame | None:
+        frame = self._frames.get(frame_id)
+        if frame is None:
+            if len(self._frames) >= FRAMES:
+                return None
+            frame = self._frames[frame_id] = Frame(frame_id, parent, channel)
+        elif frame.channel is not channel:
+            frame.worlds.clear()
+            frame.channel = channel
+        if parent is None and frame.parent is None:
+            self.main = frame
+        return frame
+
+    def _describe(self, frame: Frame, told: dict[str, Any]) -> None:
+        frame.url = told.get("url", "") + told.get("urlFragment", "")
+        frame.name, frame.loader = told.get("name", ""), told.get("loaderId", "")
+        frame.origin = told.get("securityOrigin", "")
+
+    def _attached(self, channel: Channel, event: dict[str, Any]) -> None:
+        known = self._frames.get(event["frameId"])
+        if known is None or known.channel.lost is not None:
+            self._keep(channel, event["frameId"], self._frames.get(event["parentFrameId"]))
+
+    def _detached(self, channel: Channel, event: dict[str, Any]) -> None:
+        frame = self._frames.get(event["frameId"])
+        if frame is None:
+            return
+        if event.get("reason") == "swap":  # it goes on in another process
+            if frame.channel is channel:
+                frame.worlds.clear()
+                self._remove_children(frame)
+            return
+        self._remove(frame)
+
+    def _navigated(self, channel: Channel, told: dict[str, Any]) -> None:
+        parent = self._frames.get(told.get("parentId", ""))
+        known = self._frames.get(told["id"])
+        frame = self._keep(channel, told["id"], parent or (known.parent if known else None))
+        if frame is not None:
+            self._remove_children(frame)
+            self._describe(frame, told)
+            self._changed(frame)
+
+    def _moved(self, event: dict[str, Any]) -> None:
+        if frame := self._frames.get(event["frameId"]):
+            frame.url = event["url"]
+            self._changed(frame)
+
+    def _remove_children(self, frame: Frame) -> None:
+        for child in self.children(frame):
+            self._remove(child)
+
+    def _remove(self, frame: Frame) -> None:
+        self._remove_children(frame)
+        frame.detached = True
+        frame.worlds.clear()
+        self._frames.pop(frame.id, None)
+        self._changed(frame)
+
+    def _created(self, channel: Channel, context: dict[str, Any]) -> None:
+        about = context.get("auxData", {})
+        frame = self._frames.get(about.get("frameId", ""))
+        if frame is not None and frame.channel is channel:
+            frame.worlds[MAIN if about.get("isDefault") else context["name"]] = context["id"]
+
+    def _destroyed(self, channel: Channel, event: dict[str, Any]) -> None:
+        gone = event["executionContextId"]
+        for frame in self._frames.values():
+            if frame.channel is channel:
+                for name in [name for name, context in frame.worlds.items() if context == gone]:
+                    del frame.worlds[name]
+
+    def _cleared(self, channel: Channel) -> None:
+        for frame in self._frames.values():
+            if frame.channel is channel:
+                frame.worlds.clear()

@@ -1,0 +1,116 @@
+"""The protocol over two inherited pipes (`--remote-debugging-pipe`): each message ends with a zero byte.
+
+No port that another program could connect to, and the browser ends by itself when its pipe does,
+even if this process was killed.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+PIECE = 1 << 20
+CAPACITY = 1 << 20  # bytes that the kernel keeps on the way; its default is 64 KiB
+LONGEST = 512 << 20  # bytes of one message; a browser that sends more has gone mad
+
+
+class PipeTransport:
+    """Reads one descriptor and writes another; both are closed with it.
+
+    Args:
+        reading: Where the browser's messages come from.
+        writing: Where ours go.
+    """
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._queue: deque[memoryview] = deque()
+        self._open = False
+        self._received: Callable[[bytes], None] = lambda _: None
+        self._lost: Callable[[str], None] = lambda _: None
+        for descriptor in (reading, writing):
+            os.set_blocking(descriptor, False)
+            _widen(descriptor)
+
+    def start(self, received: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
+        """Begins to read."""
+        self._received, self._lost = received, lost
+        self._open = True
+        asyncio.get_running_loop().add_reader(self._reading, self._read)
+
+    def send(self, message: bytes) -> None:
+        """Writes what the pipe takes now, and the rest when it can."""
+        if not self._open:
+            return
+        self._queue.append(memoryview(message + b"\0"))
+        if len(self._queue) == 1:
+            self._write()
+
+    async def aclose(self) -> None:
+        """Closes both pipes, which also ends the browser."""
+        self._shut()
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._reading, PIECE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data or self._size > LONGEST:
+            self._end("it ended" if not data else "it sent an endless message")
+            return
+        *whole, rest = data.split(b"\0")
+        for piece in whole:
+            message = b"".join((*self._parts, piece))
+            self._parts.clear()
+            self._size = 0
+            self._received(message)
+        if rest:
+            self._parts.append(rest)
+            self._size += len(rest)
+
+    def _write(self) -> None:
+        while self._queue:
+            try:
+                done = os.write(self._writing, self._queue[0])
+            except BlockingIOError:
+                asyncio.get_running_loop().add_writer(self._writing, self._write)
+                return
+            except OSError:
+                self._end("it takes no more commands")
+                return
+            if done < len(self._queue[0]):
+                self._queue[0] = self._queue[0][done:]
+            else:
+                self._queue.popleft()
+        asyncio.get_running_loop().remove_writer(self._writing)
+
+    def _end(self, reason: str) -> None:
+        self._shut()
+        self._lost(reason)
+
+    def _shut(self) -> None:
+        if not self._open:
+            return
+        self._open = False
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._reading)
+        loop.remove_writer(self._writing)
+        self._queue.clear()
+        for descriptor in (self._reading, self._writing):
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+def _widen(descriptor: int) -> None:
+    """More room on the way, where the system has it to give."""
+    import fcntl
+
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, CAPACITY)

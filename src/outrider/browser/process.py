@@ -1,0 +1,110 @@
+"""The browser's process: started with two pipes of ours as its descriptors 3 and 4, and ended for certain."""
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from outrider.core.errors import NotConfigured, Unavailable
+
+FIRST = 10  # our ends lie above the descriptors that the browser expects
+POLL = 0.01  # seconds between two looks at whether it has ended
+WORDS = 2_000  # characters of its last words that are kept
+
+
+@dataclass
+class Process:
+    """A running browser, and our ends of its pipes.
+
+    Attributes:
+        pid: Its process, which leads a group of its own.
+        reading: Its messages to us.
+        writing: Ours to it.
+        words: The file that it writes its complaints to.
+    """
+
+    pid: int
+    reading: int
+    writing: int
+    words: Path
+    status: int | None = None
+
+    def ended(self) -> bool:
+        """Whether it is over; collects it if so."""
+        if self.status is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                pid, status = self.pid, 0
+            self.status = status if pid else None
+        return self.status is not None
+
+    async def end(self, patience: float) -> None:
+        """Waits so many seconds for it to end by itself, then kills it and all that it started."""
+        with anyio.move_on_after(patience):
+            await self._over()
+        with anyio.CancelScope(shield=True):
+            self.kill()
+            with anyio.move_on_after(5):
+                await self._over()
+
+    def kill(self) -> None:
+        """Kills the whole group; harmless when it is over."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def last_words(self) -> str:
+        """The end of what it complained about."""
+        with suppress(OSError):
+            return self.words.read_text(errors="replace")[-WORDS:].strip()
+        return ""
+
+    async def _over(self) -> None:
+        while not self.ended():  # noqa: ASYNC110 - there is no event for it on every platform
+            await anyio.sleep(POLL)
+
+
+def spawn(program: Path, arguments: list[str], words: Path) -> Process:
+    """Starts the browser. Raises NotConfigured or Unavailable."""
+    if sys.platform == "win32":
+        raise NotConfigured(
+            "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_url`"
+        )
+    theirs_in, ours_out = _pipe()
+    ours_in, theirs_out = _pipe()
+    try:
+        pid = _spawned(program, arguments, words, theirs_in, theirs_out)
+    except OSError as error:
+        os.close(ours_in)
+        os.close(ours_out)
+        raise Unavailable(f"{program} does not start: {error.strerror}", code="browser_start") from error
+    finally:
+        os.close(theirs_in)
+        os.close(theirs_out)
+    return Process(pid, ours_in, ours_out, words)
+
+
+def _spawned(program: Path, arguments: list[str], words: Path, reading: int, writing: int) -> int:
+    """posix_spawn, because a fork of a big process with threads is slow and unsafe."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, str(words), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+        (os.POSIX_SPAWN_DUP2, reading, 3),
+        (os.POSIX_SPAWN_DUP2, writing, 4),
+    ]
+    return os.posix_spawn(program, [str(program), *arguments], os.environ, file_actions=actions, setpgroup=0)
+
+
+def _pipe() -> tuple[int, int]:
+    import fcntl
+
+    ends = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, FIRST) for end in ends]
+    for end in ends:
+        os.close(end)
+    return high[0], high[1]

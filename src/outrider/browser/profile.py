@@ -1,0 +1,52 @@
+"""A profile directory for one run of the browser, gone with it; those of runs that were killed are swept."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+PREFIX = "outrider-browser-"
+LOCK = ".owner"
+
+
+class Profile:
+    """A new directory, locked as long as this process lives.
+
+    Attributes:
+        path: The directory.
+    """
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        self._lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def remove(self) -> None:
+        """Removes the directory with all that the browser wrote."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):
+            os.close(self._lock)
+
+
+def sweep(parent: Path | None = None) -> int:
+    """Removes the profiles whose owner is dead; returns how many."""
+    folder = parent or Path(tempfile.gettempdir())
+    return sum(_swept(path) for path in folder.glob(f"{PREFIX}*"))
+
+
+def _swept(path: Path) -> bool:
+    try:
+        lock = os.open(path / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False  # just being made, or somebody else's
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    finally:
+        os.close(lock)
