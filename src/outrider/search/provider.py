@@ -250,6 +250,7 @@ class Provider:
         call: Replaces the single request, for protocols of several steps.
         run: Replaces HTTP altogether.
         missing: Why it cannot be offered with these powers; "" if it can.
+        remembers: It searches only what was read here, so its "nothing" says nothing of the web.
     """
 
     name: str
@@ -280,6 +281,7 @@ class Provider:
     call: Callable[[Send, Query, Access], Awaitable["Reply"]] | None = None
     run: Run | None = None
     missing: Callable[[Powers], str] = _always
+    remembers: bool = False
 
     def supports(self, feature: Feature, query: Query, *, keyless: bool = False) -> bool:
         """Whether it can honour that part of the query, in that mode and with that access."""

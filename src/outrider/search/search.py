@@ -28,6 +28,8 @@ Depth = Literal["quick", "balanced", "wide"]
 WIDTHS: Mapping[str, int] = {"quick": 1, "balanced": 3, "wide": 6}  # providers asked at once
 ELSEWHERE = "try later, or set a key for another provider"
 REASON_CHARS = 180  # of one provider's failure in the text that names them all
+FINE = frozenset({"ok", "unsupported"})
+GRACE = 3.0  # seconds that the others of a wave still have when the first has answered
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,22 @@ class _Run:
     waiting: list[Candidate] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     retries: list[float] = field(default_factory=list)
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    @property
+    def answered(self) -> bool:
+        """Whether anybody who could know has answered.
+
+        That nothing was read here about it does not mean that the web has nothing, when the web could not be asked.
+        """
+        if any(answer.hits or not each.provider.remembers for each, answer in self.answers):
+            return True
+        return bool(self.answers) and not self.failed
+
+    @property
+    def failed(self) -> bool:
+        """Whether anybody who was asked, or should have been, failed."""
+        return any(each.outcome not in FINE for each in self.attempts)
 
     @property
     def useful(self) -> list[tuple[Candidate, call.Answer]]:
@@ -144,7 +162,7 @@ class Search:
             await self._answer(run)
         if scope.cancelled_caught:
             self._too_late(run)
-        return self._found(run) if run.answers else _failed(run)
+        return self._found(run) if run.answered else _failed(run)
 
     async def status(self) -> list[ProviderStatus]:
         """Every provider with its health, for `doctor`."""
@@ -169,11 +187,11 @@ class Search:
             await self._ask_all(run, wave)
             if run.useful or checked or len(run.answers) > 1:
                 return
-        if run.answers:
+        if run.answered:
             return
         for candidate in resort:
             await self._ask_all(run, [candidate])
-            if run.answers:
+            if run.answered:
                 return
 
     def _next_wave(self, run: _Run, left: list[Candidate], resort: list[Candidate]) -> list[Candidate]:
@@ -194,9 +212,13 @@ class Search:
 
     async def _ask_all(self, run: _Run, wave: list[Candidate]) -> None:
         run.waiting = list(wave)
-        async with anyio.create_task_group() as tasks:
-            for candidate in wave:
-                tasks.start_soon(self._ask, run, candidate)
+        run.scope = anyio.CancelScope()
+        with run.scope:
+            async with anyio.create_task_group() as tasks:
+                for candidate in wave:
+                    tasks.start_soon(self._ask, run, candidate)
+        message = f"it had not answered {GRACE:g} seconds after the first"
+        run.attempts += [Attempt(each.provider.name, "timeout", message) for each in run.waiting]
 
     async def _ask(self, run: _Run, candidate: Candidate) -> None:
         """Asks one provider and records how it went, in the run and in the ledger."""
@@ -214,6 +236,7 @@ class Search:
         run.answers.append((candidate, answer))
         run.attempts.append(Attempt(name, "ok", "", seconds, len(answer.hits)))
         run.waiting.remove(candidate)
+        run.scope.deadline = min(run.scope.deadline, anyio.current_time() + GRACE)
         await self._ledger.change(access.id, lambda health: health.succeeded(self._clock(), seconds, answer.quota_left))
 
     async def _failed(self, run: _Run, candidate: Candidate, error: OutriderError) -> None:
@@ -269,17 +292,26 @@ class Search:
         rankings = [Ranking(each.provider.name, answer.hits, each.provider.weight) for each, answer in useful]
         cap = 0 if run.query.site or run.query.mode == "image" else self._settings.per_domain
         hits = fuse(rankings, limit=run.query.count, per_domain=cap) if many else distinct(_hits(useful))
-        notes = [note for _, answer in answered for note in answer.notes]
-        if not useful:
-            notes.append(f"no results, says {' and '.join(each.provider.title for each, _ in run.answers)}")
         return Found(
             hits=tuple(hits),
             provider="+".join(each.provider.name for each, _ in answered),
             profile=run.plan.profile,
             attempts=tuple(run.attempts),
-            notes=tuple(dict.fromkeys(notes)),
+            notes=_notes(run, answered),
             warnings=(*run.plan.warnings, *_endings([each for each, _ in answered])),
         )
+
+
+def _notes(run: _Run, answered: list[tuple[Candidate, call.Answer]]) -> tuple[str, ...]:
+    """What the answers say of themselves, and whose silence or memory this is."""
+    notes = [note for _, answer in answered for note in answer.notes]
+    if not run.useful:
+        notes.append(f"no results, says {' and '.join(each.provider.title for each, _ in run.answers)}")
+    elif all(each.provider.remembers for each, _ in answered) and any(
+        each.outcome not in FINE for each in run.attempts
+    ):
+        notes.append("the web could not be searched: these are pages that were read here before")
+    return tuple(dict.fromkeys(notes))
 
 
 def _hits(useful: list[tuple[Candidate, call.Answer]]) -> tuple[Hit, ...]:
@@ -306,7 +338,7 @@ def _failed(run: _Run) -> Found:
             code="unsupported",
             details=details,
         )
-    reasons = "; ".join(f"{name}: {each.message[:REASON_CHARS]} [{each.outcome}]" for name, each in last.items())
+    reasons = "; ".join(_reason(name, each) for name, each in last.items())
     raise Unavailable(
         f"no search provider answered ({reasons})",
         code="search_failed",
@@ -314,3 +346,9 @@ def _failed(run: _Run) -> Found:
         details=details,
         retry_after=min(run.retries, default=None),
     )
+
+
+def _reason(name: str, attempt: Attempt) -> str:
+    if attempt.outcome == "ok":
+        return f"{name}: nothing that was read here matches"
+    return f"{name}: {attempt.message[:REASON_CHARS]} [{attempt.outcome}]"

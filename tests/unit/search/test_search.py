@@ -321,3 +321,30 @@ async def test_two_failing_in_different_ways_leave_the_third():
         for first, second in itertools.pairwise(CHAOS):
             w.behaviour.ways = {"brave": first, "exa": second}
             assert (await w.search("brave", "exa", "serper").find(TEA)).provider == "serper"
+
+
+async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_asked():
+    async def nothing(_: Query) -> list[Hit]:
+        return []
+
+    async with world(ways={"*": "500"}) as w:
+        with pytest.raises(Unavailable, match="nothing that was read here matches"):
+            await w.search("brave", local=nothing).find(TEA)
+
+
+async def test_memory_that_stands_in_for_the_web_says_so():
+    async def read(_: Query) -> list[Hit]:
+        return [Hit("Tea", "https://tea.example/", "green")]
+
+    async with world(ways={"*": "500"}) as w:
+        found = await w.search("brave", local=read).find(TEA)
+    assert [hit.url for hit in found.hits] == ["https://tea.example/"]
+    assert "read here before" in found.notes[-1]
+
+
+async def test_a_straggler_does_not_hold_up_those_who_have_answered():
+    async with world(ways={"brave": "hang"}) as w:
+        with anyio.fail_after(15):
+            found = await w.search("brave", "exa", "serper").find(TEA, depth="balanced")
+    assert found.provider == "exa+serper"
+    assert {each.provider: each.outcome for each in found.attempts}["brave"] == "timeout"

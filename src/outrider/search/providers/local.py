@@ -32,4 +32,5 @@ provider = Provider(
     weight=0.7,
     run=run,
     missing=missing,
+    remembers=True,
 )
