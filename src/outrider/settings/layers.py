@@ -1,43 +1,36 @@
 """The places that settings come from, each read into a plain dictionary."""
 
 import json
-import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from outrider.core.errors import InvalidInput
 
-log = logging.getLogger(__name__)
 PREFIX = "OUTRIDER_"
 Place = tuple[str, ...]
+DEPTH = 8  # levels of a file that are told apart; no setting lies deeper
 # What a workspace file may say: it is somebody else's text, so it chooses and narrows, and never widens.
-WORKSPACE_MAY_SET = frozenset(
-    {
-        "images_path",
-        "boundary",
-        "tools.disable",
-        "egress.deny",
-        "search.profile",
-        "search.order",
-        "search.disabled",
-        "search.per_domain",
-        "pages.robots",
-    }
-)
-NEVER_FROM_WORKSPACE = {"boundary": False}
+WORKSPACE_CHOOSES = frozenset({("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain")})
+WORKSPACE_ADDS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
+WORKSPACE_TURNS_ON = {("boundary",): True, ("pages", "robots"): "respect"}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Settings from one place, with what had to be left out."""
+    """Settings from one place, with what had to be left out.
+
+    `adds` are the places of lists that grow by this layer's values instead of being replaced by them.
+    """
 
     origin: str
     values: dict[str, Any]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
+    adds: frozenset[Place] = frozenset()
 
 
 def from_file(path: Path) -> Layer:
@@ -52,48 +45,54 @@ def from_workspace(path: Path) -> Layer:
     kept: dict[str, Any] = {}
     refused: list[str] = []
     for place, value in leaves(values):
-        name = ".".join(place)
-        if name in WORKSPACE_MAY_SET and NEVER_FROM_WORKSPACE.get(name, ...) != value:
+        if place in WORKSPACE_CHOOSES | WORKSPACE_ADDS or WORKSPACE_TURNS_ON.get(place, ...) == value:
             put(kept, place, value)
         else:
+            name = ".".join(place)
             refused.append(f"{path}: {name!r} is ignored: a workspace may not set it; use ~/.outrider/settings.json")
-    return Layer(str(path), kept, (*warnings, *refused))
+    return Layer(str(path), kept, (*warnings, *refused), WORKSPACE_ADDS)
 
 
 def from_environment(environ: Mapping[str, str], model: type[BaseModel]) -> Layer:
-    """`OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas."""
+    """`OUTRIDER_SEARCH__PROFILE=x` as `search.profile`; lists may be separated by commas.
+
+    An empty variable says nothing: hosts pass the fields that nobody filled in as empty ones.
+    """
     values: dict[str, Any] = {}
     for name in sorted(environ):
-        if name.startswith(PREFIX):
-            place = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        if not name.startswith(PREFIX) or not environ[name].strip():
+            continue
+        place = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        try:
             put(values, place, typed(environ[name], model, place))
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: {error.message}", code="bad_settings") from None
     return Layer("environment", values)
 
 
 def from_dogent(home: Path, workspace: Path) -> list[Layer]:
     """The search profiles and workspace choices of an existing dogent installation."""
-    web, broken = read_json(home / ".dogent" / "web.json")
-    profiles = web.get("profiles")
-    chosen, also_broken = read_json(workspace / ".dogent" / "dogent.json")
+    chosen, broken = read_json(workspace / ".dogent" / "dogent.json")
     known = {"images_path": ("images_path",), "web_profile": ("search", "profile")}
     kept: dict[str, Any] = {}
     for theirs, ours in known.items():
         if isinstance(chosen.get(theirs), str):
             put(kept, ours, chosen[theirs])
-    search = {"search": {"profiles": profiles}} if isinstance(profiles, dict) else {}
     return [
-        Layer(str(home / ".dogent" / "web.json"), search, broken),
-        Layer(str(workspace / ".dogent" / "dogent.json"), kept, also_broken),
+        from_profiles(home / ".dogent" / "web.json"),
+        Layer(str(workspace / ".dogent" / "dogent.json"), kept, broken),
     ]
 
 
 def from_profiles(path: Path) -> Layer:
-    """The named search profiles of `web.json`."""
+    """The named search profiles of `web.json`; what is no profile is left out with a warning."""
     values, warnings = read_json(path)
     profiles = values.get("profiles", {})
     if not isinstance(profiles, dict):
         return Layer(str(path), {}, (*warnings, f"{path}: 'profiles' is not an object; it is ignored"))
-    return Layer(str(path), {"search": {"profiles": profiles}} if profiles else {}, warnings)
+    kept = {name: profile for name, profile in profiles.items() if isinstance(profile, dict)}
+    strange = (f"{path}: profile {name!r} is not an object; it is ignored" for name in profiles if name not in kept)
+    return Layer(str(path), {"search": {"profiles": kept}} if kept else {}, (*warnings, *strange))
 
 
 def from_keys(path: Path) -> Layer:
@@ -106,12 +105,15 @@ def from_keys(path: Path) -> Layer:
 
 
 def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The JSON object in a file and what is wrong with it; both empty when there is none."""
+    """The JSON object in a file and what is wrong with it; both empty when there is none.
+
+    A link to a device is no file: reading it might never end.
+    """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}, ()
-    except (OSError, ValueError) as error:
+        if not path.is_file():
+            return {}, (f"{path} is ignored: it is no file",) if path.exists() else ()
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return {}, (f"{path} is ignored: {reason}",)
     if not isinstance(values, dict):
@@ -120,35 +122,46 @@ def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def leaves(values: Mapping[str, Any], above: Place = ()) -> list[tuple[Place, Any]]:
-    """Every value with its place, a tuple of names from the top."""
+    """Every value with its place, a tuple of names from the top; an empty object is a value."""
     found: list[tuple[Place, Any]] = []
     for name, value in values.items():
         place = (*above, name)
-        found += leaves(value, place) if isinstance(value, Mapping) and value else [(place, value)]
+        deeper = isinstance(value, Mapping) and value and len(place) < DEPTH
+        found += leaves(value, place) if deeper else [(place, value)]
     return found
 
 
 def put(values: dict[str, Any], place: Place, value: Any) -> None:
-    """Sets the value at a place in a nested dictionary."""
+    """Sets the value at a place in a nested dictionary; an empty object adds nothing to one that is there."""
     *above, last = place
     for part in above:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):
             raise InvalidInput(f"setting {'.'.join(place)!r}: {part!r} already has a plain value")
-    values[last] = value
+    if value != {} or not isinstance(values.get(last), dict):
+        values[last] = value
 
 
 def typed(text: str, model: type[BaseModel], place: Place) -> Any:
     """The text of an environment variable or flag in the shape that its field has."""
-    wanted = _annotation(model, place)
-    if text.lstrip().startswith(("[", "{")) and wanted is not str:
+    wanted = _shapes(_annotation(model, place))
+    if text.lstrip().startswith(("[", "{")) and str not in wanted:
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"setting {'.'.join(place)!r} is not valid JSON: {error}") from None
-    if get_origin(wanted) is list:
+    if list in wanted:
         return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
     return text
+
+
+def _shapes(annotation: Any) -> set[Any]:
+    """The types that a field may have, without their parameters: `list[str] | None` is list and NoneType."""
+    if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
+        return {shape for each in get_args(annotation) for shape in _shapes(each)}
+    if get_origin(annotation) is Annotated:
+        return _shapes(get_args(annotation)[0])
+    return {get_origin(annotation) or annotation}
 
 
 def _annotation(model: Any, place: Place) -> Any:

@@ -6,6 +6,7 @@ flags > environment > workspace file > ~/.outrider/settings.json > key and profi
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
+from outrider.search.access import is_placeholder
 from outrider.settings import layers
 from outrider.settings.layers import Layer, Place, leaves
 from outrider.settings.model import Settings
@@ -27,8 +29,12 @@ FIRST_PROFILES = {
         "searxng": {"provider": "searxng", "endpoint": "replace-me", "timeout_s": 20},
     }
 }
-SECRET_WORDS = ("key", "token", "secret", "password", "credential")
 MASK = "********"
+SECRET_WORDS = frozenset({"key", "token", "secret", "password", "credential"})
+CREDENTIALS = (("search", "profiles"), ("search", "providers"))
+# What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
+PLAIN = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
+IN_ADDRESS = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
 
 
 @dataclass(frozen=True)
@@ -77,15 +83,11 @@ def load(
     """
     environ = os.environ if environ is None else environ
     home = home or Path.home()
-    merged: dict[str, Any] = {}
+    merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[Place, str] = {}
     read = _layers(dict(flags or {}), environ, home, workspace or Path.cwd())
     for layer in read:
-        for place, value in leaves(layer.values):
-            if is_placeholder(value) and place in origins:
-                continue  # a template that nobody filled in does not hide a real value
-            layers.put(merged, place, value)
-            origins[place] = layer.origin
+        _lay(layer, merged, origins)
     warnings = tuple(warning for layer in read for warning in layer.warnings)
     return Loaded(_validated(merged, origins), origins, warnings, environ)
 
@@ -95,13 +97,23 @@ def first_run(home: Path | None = None) -> None:
     path = (home or Path.home()) / ".outrider" / "web.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with path.open("x", encoding="utf-8") as file:
-            path.chmod(0o600)
-            json.dump(FIRST_PROFILES, file, indent=2)
+        _create(path, json.dumps(FIRST_PROFILES, indent=2))
     except FileExistsError:
         return
     except OSError as error:
         log.info("%s was not created: %s", path, error.strerror)
+
+
+def _create(path: Path, text: str) -> None:
+    """A new file that nobody else may read. Half of one would be broken for ever, so a failure leaves none."""
+    with path.open("x", encoding="utf-8") as file:
+        try:
+            path.chmod(0o600)
+            file.write(text)
+            file.flush()
+        except OSError:
+            path.unlink()
+            raise
 
 
 def _layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, workspace: Path) -> list[Layer]:
@@ -119,6 +131,32 @@ def _layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, works
     ]
 
 
+def _lay(layer: Layer, merged: dict[str, Any], origins: dict[Place, str]) -> None:
+    """Lays one layer over the weaker ones."""
+    for place, value in leaves(layer.values):
+        if place[:2] in CREDENTIALS and is_placeholder(value) and place in origins:
+            continue  # a template that nobody filled in does not hide a real value
+        below = _at(merged, place) if place in layer.adds else None
+        try:
+            layers.put(merged, place, value if below is None else _sum(below, value))
+        except InvalidInput as error:
+            raise InvalidInput(f"{layer.origin}: {error.message}", code="bad_settings") from None
+        origins[place] = layer.origin if below is None else f"{origins[place]} and {layer.origin}"
+
+
+def _at(values: Any, place: Place) -> Any:
+    for part in place:
+        values = values.get(part) if isinstance(values, dict) else None
+    return values
+
+
+def _sum(below: Any, value: Any) -> Any:
+    """Both lists as one; what is none of them stays, for validation to refuse."""
+    if not isinstance(below, list):
+        return below
+    return [*below, *(each for each in value if each not in below)] if isinstance(value, list) else value
+
+
 def _validated(merged: dict[str, Any], origins: Mapping[Place, str]) -> Settings:
     try:
         return Settings.model_validate(merged)
@@ -133,7 +171,9 @@ def _problem(error: dict[str, Any], origins: Mapping[Place, str]) -> str:
     """One wrong setting with its place; the value itself may be a secret and is not repeated."""
     location = tuple(str(part) for part in error["loc"])
     name = ".".join(location)
-    origin = next((origins[each] for each in origins if each[: len(location)] == location[: len(each)]), "")
+    above = [location[:end] for end in range(len(location), 0, -1)]
+    below = [place for place in origins if place[: len(location)] == location]
+    origin = next((origins[place] for place in (*above, *below) if place in origins), "")
     where = f" (from {origin})" if origin else ""
     if error["type"] == "extra_forbidden":
         return f"no setting {name!r}{where}{_nearest(error['loc'])}"
@@ -150,11 +190,13 @@ def _nearest(location: tuple[Any, ...]) -> str:
     return f", did you mean {close[0]!r}?" if close else ""
 
 
-def is_placeholder(value: object) -> bool:
-    """Whether a value still waits to be filled in (docs/guides/search.md, profiles)."""
-    return isinstance(value, str) and (not value.strip() or "replace" in value)
-
-
 def _shown(place: Place, value: Any) -> str:
-    secret = any(word in part.lower() for part in place for word in SECRET_WORDS)
-    return MASK if secret and value else json.dumps(value, ensure_ascii=False, default=str)
+    if value and _is_secret(place):
+        return MASK
+    return IN_ADDRESS.sub(MASK, json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _is_secret(place: Place) -> bool:
+    if place[:2] in CREDENTIALS:
+        return len(place) != 4 or place[-1] not in PLAIN
+    return not SECRET_WORDS.isdisjoint(word for part in place for word in re.split("[^a-z]+", part.lower()))

@@ -10,7 +10,17 @@ from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 
-Expanded = Annotated[Path, BeforeValidator(lambda value: Path(value).expanduser())]
+
+def _expanded(value: object) -> Path:
+    if not isinstance(value, str | Path) or "\0" in str(value):
+        raise ValueError("must be the path of a folder")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:  # ~somebody who does not exist
+        raise ValueError(str(error)) from None
+
+
+Expanded = Annotated[Path, BeforeValidator(_expanded)]
 
 
 class ServeSettings(BaseModel, extra="forbid"):
