@@ -1,7 +1,7 @@
 """Builds the house: settings in, services and servers out. The only place where parts meet."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,7 @@ from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.discovery import find
 from outrider.core.egress.guard import Guard
-from outrider.core.errors import NotFound
+from outrider.core.errors import NotFound, OutriderError
 from outrider.core.events import Events
 from outrider.core.http import Http
 from outrider.core.result import Result
@@ -87,21 +87,43 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
     """
     loaded = loaded or load()
     guard = Guard(loaded.settings.egress)
-    failure: Exception | None = None
     async with _library_proxy(guard) as proxy:
         app, http = _build(loaded, guard, proxy)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(app.events.write_forever)
-            try:
+        try:
+            async with _beside(app.events.write_forever, lambda: _sweep_daily(app)):
                 yield app
-            except Exception as error:  # noqa: BLE001 - raised again below, outside the group, which would wrap it
-                failure = error
-            finally:
-                tasks.cancel_scope.cancel()
-                with anyio.CancelScope(shield=True):
-                    await _close(app, http)
+        finally:
+            # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
+            with anyio.CancelScope(shield=True):
+                await app.events.flush()
+                await http.close()
+                await app.database.close()
+
+
+@asynccontextmanager
+async def _beside(*tasks: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+    """Runs tasks beside the body; an error of the body comes out as it is, not wrapped by the group."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as group:
+        for task in tasks:
+            group.start_soon(task)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failure = error
+        group.cancel_scope.cancel()
     if failure is not None:
         raise failure
+
+
+async def _sweep_daily(app: App) -> None:
+    """Lets go of what is older than the settings keep; begins when the database is opened for something else."""
+    await app.database.used.wait()
+    while True:
+        with suppress(OutriderError):
+            await app.events.sweep(app.loaded.settings.keep_days * DAY)
+            await app.artifacts.sweep()
+        await anyio.sleep(DAY)
 
 
 @asynccontextmanager
@@ -114,12 +136,6 @@ async def _library_proxy(guard: Guard) -> AsyncGenerator[str | None]:
 
     async with EgressProxy(guard) as proxy:
         yield proxy.url_with_credentials
-
-
-async def _close(app: App, http: Http) -> None:
-    await app.events.flush()
-    await http.close()
-    await app.database.close()
 
 
 def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:

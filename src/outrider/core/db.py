@@ -37,6 +37,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.used = anyio.Event()  # set once it has been opened
         self._engine: AsyncEngine | None = None
         self._opening = anyio.Lock()
 
@@ -106,6 +107,7 @@ class Database:
         async with self._opening:
             if self._engine is None:
                 self._engine = await self._open()
+                self.used.set()
             return self._engine
 
     async def _open(self) -> "AsyncEngine":

@@ -130,6 +130,16 @@ class Events:
             rows = await connection.execute(query)
             return [Event(**row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name
 
+    async def sweep(self, keep_seconds: float) -> int:
+        """Removes records older than that; returns how many. Raises Unavailable."""
+        from sqlalchemy import delete
+
+        from outrider.core.tables import events
+
+        async with self._database.write() as connection:
+            gone = await connection.execute(delete(events).where(events.c.at < time.time() - keep_seconds))
+            return gone.rowcount
+
     async def _insert(self, batch: list[Event]) -> None:
         from outrider.core.tables import events
 

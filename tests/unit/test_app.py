@@ -1,0 +1,90 @@
+"""The open house as Python code uses it."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+import houses
+import outrider
+from outrider import InvalidInput, NotFound, load, open_app
+from outrider.core.context import Call
+from outrider.search import Query
+
+pytestmark = pytest.mark.anyio
+
+SITE = houses.pages({"/tea": houses.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+
+
+async def test_every_public_name_is_there():
+    assert {name for name in outrider.__all__ if getattr(outrider, name, None) is None} == set()
+
+
+async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
+    async with houses.opened(home, SITE) as house:
+        page = await house.app.call("web_fetch", url=f"{house.site}/tea")
+    assert "Tea is a drink" in page.text
+
+
+async def test_errors_leave_the_house_as_they_are(home: Path):
+    loaded = load(environ={}, home=home, workspace=home)
+    with pytest.raises(InvalidInput, match="query"):
+        async with open_app(loaded) as app:
+            await app.call("web_search", query="")
+    with pytest.raises(NotFound, match="no tool 'nope'"):
+        async with open_app(loaded) as app:
+            await app.call("nope")
+
+
+async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Path):
+    async with houses.opened(home) as house:
+        await house.app.call("web_search", Call(session="s1"), query="tea")
+        with pytest.raises(InvalidInput):
+            await house.app.call("web_search", query="")
+    async with houses.opened(home) as house:
+        events = await house.app.events.recent()
+    assert [(event.tool, event.session, event.outcome) for event in events] == [
+        ("web_search", "default", "invalid_input"),
+        ("web_search", "s1", "ok"),
+    ]
+
+
+async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
+    async with houses.opened(home) as house:
+        await house.app.call("web_search", query="tea")
+        kept = await house.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
+    async with houses.opened(home, more={"keep_days": 0.000_000_1}) as house:
+        with anyio.fail_after(10):
+            while await house.app.events.recent():
+                await anyio.lowlevel.checkpoint()
+        with anyio.fail_after(10):
+            while await house.app.artifacts.recent():
+                await anyio.lowlevel.checkpoint()
+        with pytest.raises(NotFound):
+            await house.app.artifacts.get(kept.uri)
+
+
+async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
+    async with houses.opened(home, SITE, names=("brave",)) as house:
+        house.behaviour.ways["*"] = "500"
+        await house.app.call("web_fetch", url=f"{house.site}/tea")
+        found = (await house.app.call("web_search", query="drink leaves")).data or {}
+        elsewhere = await house.app.search.find(Query("drink leaves", site="127.0.0.1"))
+    assert found["provider"] == "local"
+    assert [hit["url"] for hit in found["results"]] == [f"{house.site}/tea"]
+    assert "read here before" in found["notes"][-1]
+    assert elsewhere.hits
+
+
+async def test_two_houses_share_one_home(home: Path):
+    async with houses.opened(home, names=("serper",)) as one, houses.opened(home, names=("serper",)) as other:
+        async with anyio.create_task_group() as tasks:
+            for number in range(10):
+                tasks.start_soon(_search, (one, other)[number % 2], f"tea {number}")
+        await one.app.events.flush()
+        events = await other.app.events.recent()
+    assert [event.outcome for event in events] == ["ok"] * 10
+
+
+async def _search(house: houses.House, query: str) -> None:
+    await house.app.call("web_search", query=query)
