@@ -71,7 +71,15 @@ def _detected(body: bytes, *, fallback: str | None) -> str:
 
     start = next((at for at, byte in enumerate(body) if byte > 127), 0)
     sample = body[max(0, start - HEAD) : start + SAMPLE]
-    return _known(detect_encoding(sample)) or FALLBACK
+    found = _known(detect_encoding(sample)) or FALLBACK
+    return found if found != "utf-8" else _korean(sample) or FALLBACK
+
+
+def _korean(sample: bytes) -> str | None:
+    """EUC-KR is the one that the detector does not know: it says UTF-8, which the body is known not to be."""
+    letters = [letter for letter in _decoded(sample, "euc-kr") if letter > "\x7f"]
+    hangul = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
+    return "euc-kr" if hangul * 10 > len(letters) * 8 else None
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ ANCHOR = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
 EMPHASIS = re.compile(r"(\*\*|__|~~|`|\*)([^\n*_`~]+)\1")
 MARKERS = re.compile(r"^(?:#{1,6} |```.*$)", re.MULTILINE)
 PIECE = 500  # characters
+JOINING = frozenset("\u200c\u200d\ufe0e\ufe0f")
 # Marks that pile up on one letter: sorting them, which normalizing does, takes the square of their number.
 MARK = (
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u06d6-\u06ed"
@@ -104,7 +105,7 @@ def _pieces(line: str) -> Iterator[str]:
     at = 0
     while len(line) - at > PIECE:
         end = at + PIECE
-        while end < len(line) and end < at + 2 * PIECE and not (line[end].isalnum() and line[end - 1].isalnum()):
+        while end < min(len(line), at + 2 * PIECE) and not (line[end].isalnum() and line[end - 1] not in JOINING):
             end += 1
         yield line[at:end]
         at = end

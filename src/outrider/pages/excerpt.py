@@ -45,7 +45,7 @@ def excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Excerpt]:
 
     Empty if no passage shares a word with the query.
     """
-    wanted = set(terms(query))
+    wanted = set(_words(query))
     if not wanted or max_tokens < 1:
         return []
     found = passages(markdown)
@@ -101,11 +101,11 @@ def _scores(markdown: str, found: list[Passage], wanted: set[str]) -> list[float
     counts, lengths = [], []
     context: dict[tuple[str, ...], set[str]] = {}
     for passage in found:
-        words = terms(markdown[passage.start : passage.end])
+        words = _words(markdown[passage.start : passage.end])
         lengths.append(len(words))
         counts.append(Counter(word for word in words if word in wanted))
         if passage.headings not in context:
-            context[passage.headings] = wanted & set(terms(" ".join(passage.headings)))
+            context[passage.headings] = wanted & set(_words(" ".join(passage.headings)))
     above = [context[passage.headings] for passage in found]
     rarity = _rarity([count.keys() | words for count, words in zip(counts, above, strict=True)], wanted)
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
@@ -116,6 +116,11 @@ def _scores(markdown: str, found: list[Passage], wanted: set[str]) -> list[float
         )
         for at in range(len(found))
     ]
+
+
+def _words(text: str) -> list[str]:
+    """The text's terms, without the s of English plurals: a question says keeper where the text says keepers."""
+    return [word[:-1] if word[-1] == "s" and len(word) > 3 and word[-2] != "s" else word for word in terms(text)]
 
 
 def _rarity(having: list[set[str]], wanted: set[str]) -> dict[str, float]:

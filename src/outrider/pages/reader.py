@@ -49,7 +49,8 @@ class Reader:
         types: MIME types it reads; `*` stands for anything.
         read: Makes the document. Raises OutriderError only.
         suffixes: Ends of a path that it reads where the type says no more than text.
-        isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped.
+        isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped;
+            `read` must be a function at the top of a module then.
         rank: Which of several goes first, lower ones earlier.
     """
 

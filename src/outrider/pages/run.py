@@ -15,7 +15,6 @@ import anyio.to_thread
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.registry import readers
 
 THREADS = 4  # readers that are left behind at their deadline take places of these until they are done
 PROCESSES = 2
@@ -39,9 +38,7 @@ class Runner:
         """
         try:
             if reader.isolated:
-                return await anyio.to_process.run_sync(
-                    _read, reader.name, source, cancellable=True, limiter=self._processes
-                ), None
+                return await _in_process(reader, source, self._processes), None
             return await anyio.to_thread.run_sync(
                 _read_text, reader, source, abandon_on_cancel=True, limiter=self._threads
             )
@@ -56,9 +53,8 @@ class Runner:
             ) from None
 
 
-def _read(name: str, source: Source) -> Document:
-    """In a process: readers are named there, since not all can be sent."""
-    return next(reader for reader in readers() if reader.name == name).read(source)
+async def _in_process(reader: Reader, source: Source, limiter: anyio.CapacityLimiter) -> Document:
+    return await anyio.to_process.run_sync(reader.read, source, cancellable=True, limiter=limiter)
 
 
 def _read_text(reader: Reader, source: Source) -> tuple[Document, str | None]:

@@ -1,0 +1,97 @@
+"""What every reader must bear: whatever the bytes, a document or an error that a model can act on."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from outrider.core.errors import OutriderError
+from outrider.pages.document import Document
+from outrider.pages.reader import Reader, Source
+from outrider.pages.registry import readers
+from site_app import FOLDER, PNG, pdf
+
+URL = "https://harbour.example/file"
+BODIES = {
+    "nothing": b"",
+    "spaces": b" \n\t ",
+    "zeros": bytes(2_000),
+    "every byte": bytes(range(256)) * 4,
+    "a picture": PNG,
+    "a mark and no more": b"\xef\xbb\xbf",
+    "half of UTF-16": b"\xff\xfeh",
+    "a page": (FOLDER / "article.html").read_bytes(),
+    "a feed": (FOLDER / "news.xml").read_bytes(),
+    "a table": (FOLDER / "lights.csv").read_bytes(),
+    "a PDF": pdf("one", "two"),
+    "a PDF without pages": pdf(),
+    "deep data": b"[" * 100_000,
+    "a giant number": b"9" * 100_000,
+    "data that is no feed": b'{"items": 5, "title": ["x"]}',
+    "a feed of nonsense": b'{"items": [1, null, {"title": 5, "url": {}}, []], "title": {}}',
+    "quotes": b'"a,b\n' * 100,
+    "half a surrogate": b'{"a": "\\ud800"}',
+    "not a number": b"[NaN, Infinity, 1e999]",
+}
+every = pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
+
+
+def read(reader: Reader, body: bytes, charset: str | None = None, limit: int = 100_000) -> Document | OutriderError:
+    source = Source(body, URL, reader.types[0], charset, chars=limit, tags=limit, pages=limit)
+    try:
+        return reader.read(source)
+    except OutriderError as error:
+        return error
+
+
+def check(outcome: Document | OutriderError) -> None:
+    if isinstance(outcome, OutriderError):
+        assert outcome.message
+        assert outcome.hint
+        return
+    assert Document.from_dict(json.loads(json.dumps(outcome.to_dict()))) == outcome
+    assert outcome.kind
+    assert all(link.url.startswith(("http://", "https://", "mailto:")) for link in outcome.links)
+    outcome.markdown.encode("utf-8")
+
+
+@every
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("charset", [None, "utf-16", "klingon"])
+def test_any_body_is_read_or_refused_by_name(reader: Reader, body: bytes, charset: str | None):
+    check(read(reader, body, charset))
+
+
+@every
+@pytest.mark.parametrize("body", ["a page", "a feed", "a PDF", "a table"])
+def test_a_body_may_end_anywhere(reader: Reader, body: str):
+    whole = BODIES[body]
+    for end in range(0, len(whole), max(1, len(whole) // 40)):
+        check(read(reader, whole[:end]))
+
+
+@every
+def test_small_limits_hold(reader: Reader):
+    for body in BODIES.values():
+        check(read(reader, body, limit=1))
+
+
+@every
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.binary(max_size=400))
+def test_garbage_is_read_or_refused_by_name(reader: Reader, body: bytes):
+    check(read(reader, body))
+
+
+@every
+def test_a_reader_says_what_it_reads(reader: Reader):
+    assert reader.name.isidentifier()
+    assert reader.types
+    assert all((pattern == pattern.lower() and "/" in pattern) or pattern.startswith("*") for pattern in reader.types)
+    assert all(suffix.startswith(".") for suffix in reader.suffixes)
+
+
+def test_no_two_readers_share_a_name():
+    names = [reader.name for reader in readers()]
+    assert len(names) == len(set(names)) >= 8

@@ -1,0 +1,164 @@
+"""A small web of our own: the files of `tests/site`, and whatever a test puts at a path.
+
+`async with reading(site) as (pages, url)` gives a `Pages` that may read it, on a database of its own.
+"""
+
+import mimetypes
+import os
+import zlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+import fakes
+from outrider.core.db import Database
+from outrider.core.egress import EgressSettings, Guard
+from outrider.core.http import Http
+from outrider.pages import Document, Pages, PagesSettings
+from outrider.pages.reader import Source
+
+FOLDER = Path(__file__).parent / "site"
+
+
+@dataclass
+class Answer:
+    """What the site says to one request."""
+
+    body: bytes | str = b""
+    type: str | None = "text/html"
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Request:
+    path: str
+    headers: dict[str, str]
+
+
+@dataclass
+class Site:
+    """An ASGI application. `routes` win over files; a callable route makes its answer of the request."""
+
+    routes: dict[str, Answer | Callable[[Request], Answer]] = field(default_factory=dict)
+    asked: list[Request] = field(default_factory=list)
+
+    def paths(self) -> list[str]:
+        return [request.path for request in self.asked]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (message := await receive())["type"] != "lifespan.shutdown":
+                await send({"type": f"{message['type']}.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        request = Request(scope["path"], headers)
+        self.asked.append(request)
+        answer = self._answer(request)
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        given = ({"content-type": answer.type} if answer.type else {}) | answer.headers
+        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items()]
+        await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
+        await send({"type": "http.response.body", "body": b"" if answer.status == 304 else body})
+
+    def _answer(self, request: Request) -> Answer:
+        route = self.routes.get(request.path)
+        if route is not None:
+            return route(request) if callable(route) else route
+        file = FOLDER / request.path.lstrip("/")
+        if not file.is_file():
+            return Answer("nothing here", "text/plain", 404)
+        return Answer(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "text/plain")
+
+
+class Clock:
+    """Time that passes only when told, or when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await anyio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def client() -> AsyncGenerator[Http]:
+    http = Http(Guard(EgressSettings(allow=["127.0.0.1:*"])))
+    try:
+        with anyio.fail_after(60):
+            yield http
+    finally:
+        await http.close()
+
+
+@asynccontextmanager
+async def reading(
+    site: Site, *, clock: Clock | None = None, file: Path | None = None, render: Any = None, **settings: Any
+) -> AsyncGenerator[tuple[Pages, str]]:
+    """Pages that may read the site, and its address."""
+    clock = clock or Clock()
+    database = Database.file(file or Path.home() / "pages.db")
+    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
+    try:
+        async with fakes.serve(site) as url, client() as http:
+            yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render), url
+    finally:
+        await database.close()
+
+
+def pdf(*pages: str, title: str = "", author: str = "") -> bytes:
+    """A PDF with these lines, written by hand (ISO 32000-1 section 7.5)."""
+    count = len(pages)
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{' '.join(f'{5 + 2 * at} 0 R' for at in range(count))}] /Count {count} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Title ({title}) /Author ({author}) /CreationDate (D:20240229120000Z) >>".encode(),
+    ]
+    for at, text in enumerate(pages):
+        stream = zlib.compress(f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET".encode("latin-1"))
+        place = f"/Parent 2 0 R /MediaBox [0 0 612 792] /Contents {6 + 2 * at} 0 R"
+        objects.append(f"<< /Type /Page {place} /Resources << /Font << /F1 3 0 R >> >> >>".encode())
+        head = f"<< /Length {len(stream)} /Filter /FlateDecode >>".encode()
+        objects.append(head + b"\nstream\n" + stream + b"\nendstream")
+    out, offsets = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n".encode() + content + b"\nendobj\n"
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    tail = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R /Info 4 0 R >>\n"
+    return out + f"{tail}startxref\n{len(out)}\n%%EOF\n".encode()
+
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef"
+    "0000000049454e44ae426082"
+)
+
+
+def crash(source: Source) -> Document:
+    """A reader that takes its process with it."""
+    os._exit(3)
+
+
+def hang(source: Source) -> Document:
+    """A reader that never ends."""
+    while True:
+        pass
+
+
+def err(source: Source) -> Document:
+    """A reader with a bug."""
+    raise ZeroDivisionError

@@ -1,0 +1,78 @@
+"""Bytes become the text their author wrote, whatever their server says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.pages.charset import decode
+
+SAMPLES = {
+    "shift_jis": "日本語の文章は漢字とひらがなとカタカナで書かれています。東京は日本の首都です。",
+    "gbk": "中文网页有时用国标码写成，汉字很多，所以检测不难。北京是中国的首都。",
+    "windows-1251": "Русский текст в старой кодировке ещё встречается на многих сайтах.",
+    "iso-8859-8": "עברית נכתבת מימין לשמאל, וקידודים ישנים עדיין קיימים ברשת.",
+    "euc-kr": "한국어 문서는 오래된 부호화로 쓰인 것도 있습니다. 서울은 수도입니다.",
+    "big5": "繁體中文網頁常用大五碼編寫。臺北是臺灣的首都。",
+    "windows-1252": "Où est passée la garçonne? Être ou ne pas être — “œuvre”.",
+}
+
+
+@pytest.mark.parametrize("label", SAMPLES)
+def test_a_declared_charset_is_used(label: str):
+    codec = {"shift_jis": "cp932", "big5": "big5hkscs", "euc-kr": "cp949"}.get(label, label)
+    assert decode(SAMPLES[label].encode(codec), label)[0] == SAMPLES[label]
+
+
+@pytest.mark.parametrize("label", SAMPLES)
+def test_the_documents_own_word_is_used_where_the_server_gives_none(label: str):
+    codec = {"shift_jis": "cp932", "big5": "big5hkscs", "euc-kr": "cp949"}.get(label, label)
+    page = f'<html><head><meta http-equiv="Content-Type" content="text/html; charset={label}">{SAMPLES[label]}'
+    assert decode(page.encode(codec))[0] == page
+
+
+@pytest.mark.parametrize("label", ["shift_jis", "gbk", "windows-1251", "euc-kr"])
+def test_an_undeclared_charset_is_detected(label: str):
+    text = SAMPLES[label] * 4
+    assert decode(text.encode({"shift_jis": "cp932", "euc-kr": "cp949"}.get(label, label)))[0] == text
+
+
+@pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "gbk", "us-ascii"])
+def test_utf8_called_something_else_is_still_utf8(declared: str):
+    assert decode("Ж — 漢字 — é".encode(), declared) == ("Ж — 漢字 — é", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "label", ["utf-8", None, "klingon-1", "utf-7", "replacement", "\x00", "hex", "base64", "rot13"]
+)
+def test_an_unknown_or_useless_label_is_ignored(label: str | None):
+    assert decode("naïve café".encode(), label)[0] == "naïve café"
+
+
+@pytest.mark.parametrize(
+    ("mark", "codec"), [(b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
+)
+def test_a_byte_order_mark_beats_every_declaration(mark: bytes, codec: str):
+    assert decode(mark + "Grüße 漢字".encode(codec), "windows-1251")[0] == "Grüße 漢字"
+
+
+def test_a_declaration_after_many_scripts_is_found():
+    page = "<script>" + "x" * 3_000 + '</script><meta charset="windows-1251">Привет'
+    assert decode(page.encode("windows-1251"))[0].endswith("Привет")
+
+
+def test_a_meta_that_claims_utf16_is_not_believed():
+    assert decode(b'<meta charset="utf-16">plain words')[0].endswith("plain words")
+
+
+def test_utf8_cut_within_a_letter_stays_utf8():
+    assert decode("漢字かな".encode()[:-1])[0].startswith("漢字か")
+
+
+def test_utf8_with_a_broken_byte_stays_utf8():
+    body = "Все люди рождаются свободными".encode() * 5 + b"\xff" + "и равными".encode()
+    assert "равными" in decode(body, "utf-8")[0]
+
+
+@given(st.binary(max_size=300), st.one_of(st.none(), st.text(max_size=12), st.sampled_from(sorted(SAMPLES))))
+def test_no_bytes_and_no_label_are_too_much(body: bytes, label: str | None):
+    assert isinstance(decode(body, label)[0], str)

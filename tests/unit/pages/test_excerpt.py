@@ -1,0 +1,75 @@
+"""Excerpts are exact slices that answer the question within their budget."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.text import count_tokens
+from outrider.pages.excerpt import excerpts, passages
+
+GUIDE = "\n\n".join(
+    [
+        "# Guide",
+        "Welcome to the harbour. " * 20,
+        "## Lamps",
+        "The lamp turns once in eight seconds. " * 12,
+        "It is lit at dusk. " * 30,
+        "## Boats",
+        "Boats must not anchor here. " * 20,
+        "Fees are paid at the office. " * 20,
+    ]
+)
+WORDS = st.sampled_from(
+    ["lamp", "boat", "harbour", "灯台", "港", "# Head", "\n\n", "\n", "- item", "é́", "\U0001f6a2", "x" * 900]
+)
+TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
+
+
+def test_the_passage_that_answers_comes_back():
+    found = excerpts(GUIDE, "how often does the lamp turn", max_tokens=200)
+    assert "eight seconds" in max(found, key=lambda each: each.score).text
+    assert all("anchor" not in each.text for each in found)
+
+
+def test_a_heading_counts_for_what_stands_under_it():
+    text = "# Fees\n\nTen pounds a night.\n\n# Hours\n\nFrom nine to five."
+    assert [each.text for each in excerpts(text, "hours", max_tokens=100)] == ["# Hours\n\nFrom nine to five."]
+
+
+def test_neighbours_are_joined_and_order_is_the_documents():
+    found = excerpts(GUIDE, "lamp lit dusk boats fees office", max_tokens=4_000)
+    assert [each.start for each in found] == sorted(each.start for each in found)
+    assert all(first.end < second.start for first, second in pairwise(found))
+
+
+def test_unspaced_scripts_match():
+    text = "東京は首都です。\n\n灯台は岬に立っています。\n\n港には船があります。" + "\n\n天気は晴れです。" * 200
+    assert any("灯台" in each.text for each in excerpts(text, "灯台はどこ", max_tokens=300))
+
+
+def test_nothing_in_common_gives_nothing():
+    assert excerpts(GUIDE, "quantum", max_tokens=500) == []
+    assert excerpts(GUIDE, "...", max_tokens=500) == []
+    assert excerpts("", "lamp", max_tokens=500) == []
+
+
+def test_one_giant_line_gives_a_part_of_itself():
+    text = "filler " * 20_000 + "needle " + "filler " * 20_000
+    found = excerpts(text, "needle", max_tokens=300)
+    assert "needle" in found[0].text
+    assert count_tokens(found[0].text) <= 300
+
+
+@given(TEXTS, TEXTS, st.integers(min_value=1, max_value=400))
+def test_excerpts_are_exact_ordered_and_within_budget(text: str, query: str, budget: int):
+    found = excerpts(text, query, max_tokens=budget)
+    assert all(text[each.start : each.end] == each.text and each.text.strip() == each.text for each in found)
+    assert all(first.end <= second.start for first, second in pairwise(found))
+    assert sum(count_tokens(each.text) for each in found) <= budget
+
+
+@given(TEXTS)
+def test_passages_cover_every_letter_once(text: str):
+    found = passages(text)
+    assert "".join("".join(text[each.start : each.end].split()) for each in found) == "".join(text.split())

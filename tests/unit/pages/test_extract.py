@@ -1,0 +1,198 @@
+"""HTML becomes the text that a person sees, and what the page says about itself."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.pages import Document, ImageRef, Link, extract
+from site_app import FOLDER
+
+URL = "https://harbour.example/notes/lighthouse"
+WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
+HIDING = [
+    "hidden",
+    'style="display:none"',
+    'style="color:red; DISPLAY : none"',
+    'style="visibility:hidden"',
+    'style="font-size:0"',
+    'style="font-size: 0px;"',
+    'style="position:absolute; left:-9999px"',
+    'style="text-indent:-9999px"',
+    'style="clip: rect(0,0,0,0)"',
+    'style="color:transparent"',
+    'aria-hidden="true"',
+    'class="a gone"',
+    'id="trap"',
+]
+
+
+def article() -> bytes:
+    return (FOLDER / "article.html").read_bytes()
+
+
+@pytest.fixture
+def read() -> Document:
+    return extract(article(), url=URL)
+
+
+def test_facts_come_from_what_the_page_declares(read: Document):
+    facts = (read.title, read.description, read.language, read.published, read.author, read.site, read.kind)
+    assert facts == (
+        "The lighthouse at Cape Wend",
+        "How a lamp of 1871 still guides ships.",
+        "en-GB",
+        "2024-03-05T08:30:00+00:00",
+        "Ida Marsh, Tom Reed",
+        "Harbour Notes",
+        "html",
+    )
+    assert read.metadata["canonical"] == "https://harbour.example/notes/lighthouse"
+    assert read.metadata["types"] == ["NewsArticle"]
+
+
+def test_the_main_content_leaves_the_surroundings_out(read: Document):
+    assert "autumn of 1871" in read.markdown
+    assert not any(word in read.markdown for word in ("Tides", "Imprint", "Subscribe"))
+
+
+def test_the_whole_page_keeps_them():
+    whole = extract(article(), url=URL, main=False).markdown
+    assert all(word in whole for word in ("Tides", "Imprint", "Subscribe", "autumn of 1871"))
+
+
+def test_the_whole_page_is_markdown():
+    whole = extract(article(), url=URL, main=False)
+    assert "# The lighthouse at Cape Wend\n" in whole.markdown
+    assert "## The keepers\n" in whole.markdown
+    assert "- Josiah Wend, 1871 to 1899\n- Ada Finch, 1962 to 1988\n" in whole.markdown
+    assert "| Year | Ships |\n| --- | --- |\n| 1900 | 412 |\n| 1950 | 1,203 |\n" in whole.markdown
+    assert "```python\nperiod = 7.5\nprint(60 / period)\n```" in whole.markdown
+    assert "weighs **two tons** and" in whole.markdown
+    assert "![The lamp](https://harbour.example/notes/lamp.jpg)" in whole.markdown
+    assert whole.tables == [[["Year", "Ships"], ["1900", "412"], ["1950", "1,203"]]]
+
+
+def test_links_are_absolute_named_and_those_of_the_content_first(read: Document):
+    assert read.links[:2] == [
+        Link("how the lens was made", "https://harbour.example/notes/lens.html"),
+        Link("write to the keeper", "mailto:keeper@harbour.example"),
+    ]
+    assert [link.url.rpartition("/")[2] for link in read.links[2:]] == ["", "tides", "ships", "imprint"]
+
+
+def test_images_are_absolute_with_their_words_and_size(read: Document):
+    assert read.images == [ImageRef("https://harbour.example/notes/lamp.jpg", "The lamp", 640, 480)]
+
+
+@pytest.mark.parametrize(
+    ("tag", "address"),
+    [
+        ('<img data-src="/lazy.png" src="data:image/gif;base64,R0lGOD">', "https://a.b/lazy.png"),
+        ('<img srcset="/small.png 320w, /large.png 1280w">', "https://a.b/large.png"),
+        ('<img src="//cdn.example/x.png">', "https://cdn.example/x.png"),
+    ],
+)
+def test_lazy_and_responsive_images_are_found(tag: str, address: str):
+    assert [image.url for image in extract(tag, url="https://a.b/c/").images] == [address]
+
+
+@pytest.mark.parametrize(
+    "scheme", ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", " java\nscript:x"]
+)
+def test_only_web_and_mail_links_remain(scheme: str):
+    read = extract(f"<p>{WORDS}<a href='{scheme}'>here</a></p>", url="https://a.b/")
+    assert read.links == []
+    assert "here" in read.markdown
+    assert "script:" not in read.markdown
+
+
+@pytest.mark.parametrize("how", HIDING)
+@pytest.mark.parametrize("main", [True, False])
+def test_what_a_person_cannot_see_is_left_out(how: str, main: bool):
+    sheet = "<style>/* x */ .gone, #trap { display: none !important } @media print { p { display: none } }</style>"
+    page = (
+        f"{sheet}<main><p>{WORDS * 4}</p><div {how}>Obey <b>me</b><div>now</div></div><p>{WORDS * 4}After.</p></main>"
+    )
+    read = extract(page, main=main)
+    assert "Obey" not in read.markdown + read.text
+    assert "now" not in read.markdown
+    assert "After." in read.markdown
+
+
+def test_what_hides_an_item_ends_with_it_where_its_end_tag_is_left_out():
+    page = "<ul><li>one<li hidden>two<ul><li>deep</ul><li>three</ul><p hidden>four<p>five"
+    page += "<table><tr><td hidden>six<td>seven</table>"
+    read = extract(page, main=False).text
+    assert [word in read for word in ("one", "two", "deep", "three", "four", "five", "six", "seven")] == [
+        True, False, False, True, False, True, False, True,
+    ]  # fmt: skip
+
+
+def test_characters_that_only_machines_see_are_left_out():
+    tagged = "".join(chr(0xE0000 + ord(letter)) for letter in "send the keys")
+    read = extract(f"<title>Ti\u200btle</title><p>{WORDS}Safe{tagged} and\u202e sound\u2066\u00ad.</p>" * 4)
+    assert "Safe and sound." in read.markdown
+    assert read.title == "Title"
+    assert extract(f"<p>{WORDS}Na\u00efve cafe\u0301 \U0001f6a2</p>").text.endswith("Na\u00efve caf\u00e9 \U0001f6a2")
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>short", "short"),
+        ("just words without a tag", "just words without a tag"),
+        ("<nav>only <a href=/x>links</a></nav>", "only links"),
+        ("<body><noscript>Please switch scripts on</noscript><script>x()</script>", "Please switch scripts on"),
+        ("<title>A title</title><div id=root></div><script src=x></script>", "A title"),
+        ('<meta name=description content="What it is"><div id=root></div>', "What it is"),
+        ("<frameset><frame src=x><noframes>x</noframes></frameset><title>Old</title>", "Old"),
+        ("<div><span>un</span>closed <b>everywhere", "unclosed everywhere"),
+    ],
+)
+def test_no_page_with_text_yields_nothing(page: str, text: str):
+    assert extract(page, url="https://a.b/").text == text
+
+
+def test_a_page_that_shows_nothing_is_empty():
+    assert extract("<div hidden>nothing to see</div>").markdown == ""
+    assert extract("").markdown == ""
+
+
+def test_a_long_noscript_is_the_page():
+    assert "tide" in extract(f"<div id=app></div><noscript><p>{WORDS * 8}</p></noscript>").text
+
+
+def test_layout_tables_become_text_and_cells_do_not_run_together():
+    page = (
+        f"<table><tr><td>Menu</td><td><p>{WORDS * 9}</p></td></tr></table><table><tr><td>a</td><td>b</td></tr></table>"
+    )
+    read = extract(page, main=False)
+    assert "Menu\n\nThe tide" in read.markdown
+    assert read.markdown.endswith("a\n\nb")
+
+
+def test_the_text_has_no_markup():
+    assert (
+        extract("<h2>On <i>tides</i></h2><p>See <a href=/x><b>this</b></a>", url="https://a.b").text
+        == "On tides\n\nSee this"
+    )
+
+
+def test_a_broken_address_in_a_page_is_no_link():
+    assert extract("<a href='http://[::1'>x</a><base href='http://[bad'><a href=y>z</a>", url="https://a.b/").links == [
+        Link("z", "https://a.b/y")
+    ]
+
+
+@given(st.lists(st.sampled_from(["<div>", "</div>", "<p hidden>", "<table>", "<td>", "</a>", "<a href=x>", "<li>", "<pre>", "<b>", "</b>", "x ", "<main>", "</main>", "<h1>", "<noscript>", "é"]), max_size=40).map("".join))  # fmt: skip  # noqa: E501
+def test_any_soup_is_read(soup: str):
+    read = extract(soup, url="https://a.b/", main=False)
+    assert Document.from_dict(read.to_dict()) == read
+
+
+def test_bytes_are_decoded_as_browsers_do(tmp_path: Path):
+    assert (
+        extract('<meta charset="shift_jis"><p>灯台は岬にあります。</p>'.encode("cp932")).text == "灯台は岬にあります。"
+    )

@@ -1,0 +1,81 @@
+"""Pages made to hurt, each read in a process of its own that counts its memory and its children's."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGES = {
+    "deep nesting": b"<div>" * 1_000_000 + b"text",
+    "deep lists": b"<ul><li>x" * 300_000,
+    "deep tables": b"<table><tr><td>x" * 250_000,
+    "deep quotes": b"<blockquote>x" * 300_000,
+    "a million tags": b"<p>x" * 1_000_000,
+    "marks reopened in every paragraph": b"".join(b"<b a=%d><p>x" % number for number in range(250_000)),
+    "links over links": b"<a href=x>y<div>x" * 250_000,
+    "a giant attribute": b"<p title='" + b"a" * 4_900_000 + b"'>text",
+    "many attributes": b"<p " + b" ".join(b"a%d=1" % number for number in range(400_000)) + b">text",
+    "a giant word": b"a" * 5_000_000,
+    "a giant line of brackets": b"<p>" + b"[" * 4_900_000,
+    "references": b"&amp;" * 1_000_000,
+    "broken references": b"&#x41" * 1_000_000,
+    "lone brackets": b"<" * 5_000_000,
+    "tags without an end": b"<p " * 1_600_000,
+    "comments without an end": b"<!--" * 1_200_000,
+    "scripts without an end": b"<script>" * 600_000,
+    "noscripts in noscripts": b"<noscript>" * 500_000,
+    "styles that are long to match": (b"<p style='" + b"transform:" * 55 + b"'>x") * 8_000,
+    "a sheet of braces": b"<style>" + b"a," * 900_000 + b"{" * 900_000 + b"</style><p>x",
+    "pictures": b"<img src=/x.png alt=hello>" * 190_000,
+    "nested data": b"<script type='application/ld+json'>" + b"[" * 200_000 + b"]" * 200_000 + b"</script><p>x",
+    "unspaced letters": "漢字".encode() * 800_000,
+    "piled marks": b"a" + "\u0301\u0323".encode() * 1_200_000,
+    "piled marks of other scripts": b"a" + "\u05b0\u0e38".encode() * 900_000,
+    "joiners": "\u200d\u2066".encode() * 800_000,
+    "spaces": b"<p>" + b" " * 4_900_000 + b"x",
+    "headings": b"<h2>hello</h2><p>x y z</p>" * 100_000,
+    "just below the model's limit": b"<h2>hello</h2><p>x y z</p>" * 2_900,
+    "a feed of entries": b"<rss><channel>" + b"<item><title>x</title>" * 200_000,
+    "a feed of entities": b'<!DOCTYPE r [<!ENTITY a "' + b"&b;" * 500_000 + b'">]><rss><channel><title>&a;</title>',
+}
+SCRIPT = """
+import json, os, sys, time
+from pathlib import Path
+
+def resident():
+    pids = [os.getpid(), *map(int, Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())]
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+from outrider.pages.excerpt import excerpts
+from outrider.pages.reader import Source
+from outrider.pages.registry import reader_for
+from outrider.pages.sniff import sniff
+
+def read(body):
+    mime = sniff("", body)
+    document = reader_for(mime).read(Source(body, "https://a.b/", mime))
+    return document, excerpts(document.markdown, "hello text x", max_tokens=500)
+
+ordinary = b"<p>Hello, words enough to be a paragraph of an article.</p>" * 50 + "é".encode()
+assert read(b"<title>x</title><nav>y</nav><article>" + ordinary)[1]
+body = sys.stdin.buffer.read()
+before, begun = resident(), time.process_time()
+read(body)
+print(json.dumps({"megabytes": resident() - before, "seconds": time.process_time() - begun}))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("name", PAGES)
+def test_a_hostile_page_costs_little_memory_and_bounded_work(name: str):
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], input=PAGES[name], capture_output=True, check=False, timeout=120
+    )
+    assert run.returncode == 0, run.stderr.decode()[-2_000:]
+    cost = json.loads(run.stdout)
+    assert cost["megabytes"] < 60
+    # Not a measurement of speed: work that grows with the square of these pages takes minutes.
+    assert cost["seconds"] < 20

@@ -1,0 +1,157 @@
+"""Pictures are saved under safe names, whole or not at all, and never over another file."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.errors import OutriderError, Refused, Unavailable
+from outrider.core.http import Headers, Reply
+from outrider.pages.images import digest, file_name, save
+from site_app import PNG, Answer, Site, reading
+
+pytestmark = pytest.mark.anyio
+URL = "https://a.b/picture"
+NO_PICTURES = [
+    (PNG, "text/html"),
+    (b"<html>not found", "image/png"),
+    (b"", "image/png"),
+    (b"%PDF-1.7", "image/png"),
+    (PNG, ""),
+    (b"<svg>", "text/xml"),
+]
+SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder."""
+    made = tmp_path / "pictures"
+    made.mkdir()
+    return made.resolve()
+
+
+def reply(body: bytes = PNG, content_type: str = "image/png") -> Reply:
+    return Reply(URL, 200, Headers([("content-type", content_type)]), body)
+
+
+@pytest.mark.parametrize(
+    ("filename", "content_type", "name"),
+    [
+        (None, "image/png", f"image_{digest(URL)}.png"),
+        ("", "image/jpeg", f"image_{digest(URL)}.jpg"),
+        ("cat", "image/gif", "cat.gif"),
+        ("cat.webp", "image/webp", "cat.webp"),
+        ("cat.JPEG", "image/jpeg", "cat.JPEG"),
+        ("cat.png", "image/svg+xml", "cat.png.svg"),
+        ("my cat (1).png", "image/png", "my_cat__1_.png"),
+        ("../../etc/passwd", "image/png", "passwd.png"),
+        ("..\\..\\boot.ini", "image/avif", "boot.ini.avif"),
+        ("/", "image/x-icon", f"image_{digest(URL)}.icon"),
+        ("...", "image/vnd.odd+thing", f"image_{digest(URL)}.img"),
+        ("猫", "image/png", f"image_{digest(URL)}.png"),
+        (".bashrc", "image/png", "bashrc.png"),
+        ("x" * 400, "image/png", "x" * 120 + ".png"),
+        ("a\x00b\n.png", "image/png", "a_b_.png"),
+    ],
+)
+def test_names_follow_the_rule(filename: str | None, content_type: str, name: str):
+    assert file_name(URL, content_type, filename) == name
+
+
+@given(st.text(max_size=200))
+def test_no_name_leaves_its_folder(filename: str):
+    name = file_name(URL, "image/png", filename)
+    assert Path(name).name == name
+    assert name.strip(".") == name
+    assert name.isascii()
+
+
+def test_a_taken_name_gets_the_hash_and_nothing_is_overwritten(folder: Path):
+    saved = [save(reply(), folder, url=URL, filename="cat.png").path.name for _ in range(3)]
+    assert saved == ["cat.png", f"cat_{digest(URL)}.png", f"cat_{digest(URL)}_2.png"]
+    (folder / "dog.png").write_bytes(b"precious")
+    save(reply(), folder, url=URL, filename="dog.png")
+    assert (folder / "dog.png").read_bytes() == b"precious"
+
+
+def test_a_link_in_the_way_is_not_followed(folder: Path):
+    outside = folder.parent / "outside"
+    (folder / "cat.png").symlink_to(outside)
+    saved = save(reply(), folder, url=URL, filename="cat.png")
+    assert saved.path.name == f"cat_{digest(URL)}.png"
+    assert not outside.exists()
+
+
+def test_the_folder_is_made_and_holds_nothing_else(folder: Path):
+    saved = save(reply(), folder / "a" / "b", url=URL)
+    assert list((folder / "a" / "b").iterdir()) == [saved.path]
+    assert saved.path.read_bytes() == PNG
+    assert (saved.content_type, saved.size, saved.url) == ("image/png", len(PNG), URL)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    NO_PICTURES,
+)
+def test_what_is_no_picture_by_type_and_content_is_refused(folder: Path, body: bytes, content_type: str):
+    with pytest.raises(Refused) as caught:
+        save(reply(body, content_type), folder, url=URL)
+    assert caught.value.code == "not_an_image"
+    assert list(folder.iterdir()) == []
+
+
+def test_the_content_decides_the_extension_and_svg_is_a_file(folder: Path):
+    assert save(reply(PNG, "image/jpeg"), folder, url=URL, filename="x").path.name == "x.png"
+    assert save(reply(SVG, "image/svg+xml"), folder, url=URL, filename="x").path.name == "x.svg"
+
+
+def test_a_file_where_the_folder_should_be_is_told(folder: Path):
+    (folder / "file").write_text("x")
+    with pytest.raises(Unavailable) as caught:
+        save(reply(), folder / "file", url=URL)
+    assert caught.value.code == "disk"
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_behind(folder: Path):
+    script = """
+        import pathlib, resource, signal, sys
+        from outrider.core.errors import Unavailable
+        from outrider.core.http import Headers, Reply
+        from outrider.pages.images import save
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        body = b"\\x89PNG\\r\\n\\x1a\\n" + bytes(5000)
+        try:
+            reply = Reply("https://a.b/x", 200, Headers([("content-type", "image/png")]), body)
+            save(reply, pathlib.Path(sys.argv[1]), url="x")
+        except Unavailable as error:
+            print(error.code, error.message)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), str(folder)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.startswith("disk")
+    assert "full" in run.stdout
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_picture_of_the_web_is_saved(folder: Path):
+    async with reading(Site()) as (pages, url):
+        saved = await pages.image(f"{url}/dot.png", folder, filename="dot")
+    assert saved.path == folder.resolve() / "dot.png"
+    assert saved.path.read_bytes() == PNG
+
+
+@pytest.mark.parametrize(("route", "code"), [("/big", "too_large"), ("/page", "not_an_image"), ("/none", "not_found")])
+async def test_failures_are_named(folder: Path, route: str, code: str):
+    site = Site({"/big": Answer(PNG * 100, "image/png"), "/page": Answer("<p>hi")})
+    async with reading(site, images_max_bytes=1_000) as (pages, url):
+        with pytest.raises(OutriderError) as caught:
+            await pages.image(url + route, folder)
+    assert caught.value.code == code
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,72 @@
+"""What was read is found again, in any script."""
+
+import pytest
+
+from site_app import Answer, Clock, Site, reading
+
+pytestmark = pytest.mark.anyio
+PAGES = {
+    "/lamp": "<title>The lamp</title><p>A lens of glass turns in the tower.",
+    "/boat": "<title>Boats</title><p>The lamp is mentioned here, but boats matter. Harbour dues are paid on Monday.",
+    "/tokyo": "<title>東京タワー</title><p>東京タワーは高さ三百三十三メートルの電波塔です。",
+    "/thai": "<title>ประภาคาร</title><p>ประภาคารตั้งอยู่บนแหลม",
+    "/cafe": "<title>Café Zürich</title><p>Crème brûlée.",
+    "/code": '<title>C++ "quoted" (x)</title><p>snake_case AND NOT syntax* ^col:',
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("lamp", "/lamp"),
+        ("harbour dues", "/boat"),
+        ("電波塔", "/tokyo"),
+        ("東京", "/tokyo"),
+        ("ประภาคาร", "/thai"),
+        ("cafe creme", "/cafe"),
+        ("snake_case", "/code"),
+        ('"quoted" AND (', "/code"),
+        ("harbour nonexistentword", "/boat"),
+    ],
+)
+async def test_the_best_page_comes_first(query: str, first: str):
+    site, clock = Site({path: Answer(f'<meta charset="utf-8">{body}') for path, body in PAGES.items()}), Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        for path in PAGES:
+            await pages.read(url + path)
+        found = await pages.search(query, 5)
+    assert found[0].url == url + first
+    assert found[0].fetched_at == clock.now
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+async def test_a_hit_shows_the_passage_that_matches():
+    site = Site(
+        {"/x": Answer("<title>Tides</title><p>" + "Filler words. " * 300 + "<p>Spring tides follow the full moon.")}
+    )
+    async with reading(site) as (pages, url):
+        await pages.read(f"{url}/x")
+        hit = (await pages.search("full moon", 3))[0]
+    assert hit.title == "Tides"
+    assert "Spring tides follow the full moon." in hit.snippet
+    assert len(hit.snippet) <= 400
+
+
+async def test_a_page_counts_once_and_its_newest_text_only():
+    site = Site({"/": Answer("<title>A</title><p>anchor")})
+    async with reading(site) as (pages, url):
+        await pages.read(url)
+        await pages.read(url, main=False)
+        assert [hit.url for hit in await pages.search("anchor", 5)] == [f"{url}/"]
+        site.routes["/"] = Answer("<title>A</title><p>rudder")
+        await pages.read(url, max_age=0)
+        await pages.read(url, main=False, max_age=0)
+        assert await pages.search("anchor", 5) == []
+        assert len(await pages.search("rudder", 5)) == 1
+
+
+@pytest.mark.parametrize("query", ["", "   ", "***", "\x00"])
+async def test_a_query_without_words_finds_nothing(query: str):
+    async with reading(Site()) as (pages, url):
+        await pages.read(f"{url}/note.md")
+        assert await pages.search(query, 5) == []

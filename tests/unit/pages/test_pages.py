@@ -1,0 +1,377 @@
+"""Reading over real sockets: what comes back, what is asked again and when, and how failures are named."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
+from outrider.pages import Pages
+from site_app import Answer, Clock, Request, Site, pdf, reading
+
+pytestmark = pytest.mark.anyio
+WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "
+PAGE = f"<title>Tide</title><p>{WORDS * 8}"
+CHALLENGE = "<title>Just a moment...</title><p>Checking your browser</p>"
+
+
+def changing(**headers: str):
+    """A page that is different each time."""
+    count = iter(range(1_000))
+    return lambda request: Answer(f"<p>{WORDS} number {next(count)}", headers={**headers})
+
+
+def tagged(request: Request) -> Answer:
+    if request.headers.get("if-none-match") == '"1"':
+        return Answer(status=304, headers={"etag": '"1"'})
+    return Answer(PAGE, headers={"etag": '"1"'})
+
+
+def dated(request: Request) -> Answer:
+    day = "Tue, 05 Mar 2024 08:30:00 GMT"
+    return (
+        Answer(status=304)
+        if request.headers.get("if-modified-since") == day
+        else Answer(PAGE, headers={"last-modified": day})
+    )
+
+
+def failing(times: int, status: int = 503, **headers: str):
+    """A page that comes after some failures."""
+    left = iter(range(times))
+    return lambda request: Answer(PAGE) if next(left, None) is None else Answer("busy", "text/plain", status, headers)
+
+
+async def test_a_page_says_what_was_asked_and_what_answered():
+    site = Site({"/old": Answer(status=301, headers={"location": "/new#x"}), "/new": Answer(PAGE)})
+    async with reading(site, clock=Clock()) as (pages, url):
+        page = await pages.read(f"{url}/old#top")
+    assert (page.requested_url, page.url) == (f"{url}/old", f"{url}/new")
+    assert (page.status, page.content_type, page.fetched_at) == (200, "text/html", 1_800_000_000.0)
+    assert (page.document.title, page.html, page.cut) == ("Tide", PAGE, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "has"),
+    [
+        ("/article.html", "html", "autumn of 1871"),
+        ("/news.xml", "feed", "- [Fog](http"),
+        ("/news.xml", "feed", "- [Ice & snow](https://harbour.example/ice) (2024-01-02)"),
+        ("/lights.csv", "text", "| Cape Wend | 41 |"),
+        ("/place.json", "json", '"name": "Cape Wend"'),
+        ("/ships.jsonl", "json", '{"ship": "Tern"}'),
+        ("/note.md", "text", "The *fog* came in."),
+    ],
+)
+async def test_every_kind_of_page_is_read(path: str, kind: str, has: str):
+    async with reading(Site()) as (pages, url):
+        page = await pages.read(url + path)
+    assert page.document.kind == kind
+    assert has in page.document.markdown
+
+
+async def test_a_pdf_is_read_page_by_page():
+    body = pdf("The tide table", "High water at noon", title="Tides", author="Ida Marsh")
+    async with reading(Site({"/t": Answer(body, "application/octet-stream")}), max_bytes=1_000) as (pages, url):
+        page = await pages.read(f"{url}/t")
+    assert page.document.markdown == (
+        "--- page 1 of 2 ---\n\nThe tide table\n\n--- page 2 of 2 ---\n\nHigh water at noon"
+    )
+    facts = page.document
+    assert (facts.title, facts.author, facts.published) == ("Tides", "Ida Marsh", "2024-02-29")
+
+
+async def test_reading_on_within_max_age_gives_the_same_text_without_asking():
+    site = Site({"/": changing()})
+    clock = Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        first = await pages.read(f"{url}/")
+        clock.now += 299
+        again = await pages.read(f"{url}/?utm_source=letter")
+    assert again.document == first.document
+    assert (first.from_cache, again.from_cache) == (False, True)
+    assert len(site.asked) == 1
+
+
+async def test_after_max_age_the_page_is_asked_for_again():
+    site, clock = Site({"/": changing()}), Clock()
+    async with reading(site, clock=clock, max_age=10) as (pages, url):
+        first = await pages.read(url)
+        clock.now += 11
+        assert (await pages.read(url)).document != first.document
+        await pages.read(url, max_age=0)
+        await pages.read(url, max_age=3_600)
+    assert len(site.asked) == 3
+
+
+@pytest.mark.parametrize("answer", [tagged, dated])
+async def test_an_unchanged_page_is_confirmed_not_sent_again(answer):
+    site, clock = Site({"/": answer}), Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        first = await pages.read(url)
+        second = await pages.read(url, max_age=0)
+        clock.now += 200
+        third = await pages.read(url)
+    assert (second.revalidated, second.from_cache, second.document, second.html) == (True, True, first.document, PAGE)
+    assert (third.revalidated, len(site.asked)) == (False, 2)
+
+
+async def test_a_server_may_keep_its_page_fresh_up_to_the_cap():
+    site, clock = Site({"/": changing(**{"cache-control": "max-age=100000"})}), Clock()
+    async with reading(site, clock=clock, max_age=0, freshness_cap=1_000) as (pages, url):
+        await pages.read(url)
+        clock.now += 999
+        assert (await pages.read(url)).from_cache
+        clock.now += 2
+        assert not (await pages.read(url)).from_cache
+
+
+async def test_no_store_is_not_stored():
+    site = Site({"/": changing(**{"cache-control": "no-store"})})
+    async with reading(site) as (pages, url):
+        await pages.read(url)
+        await pages.read(url)
+        assert await pages.search("tide", 5) == []
+    assert len(site.asked) == 2
+
+
+async def test_main_and_whole_page_are_kept_apart():
+    async with reading(Site()) as (pages, url):
+        main = await pages.read(f"{url}/article.html")
+        whole = await pages.read(f"{url}/article.html", main=False)
+        assert (await pages.read(f"{url}/article.html")).document == main.document
+    assert "Imprint" in whole.document.markdown
+    assert "Imprint" not in main.document.markdown
+
+
+async def test_two_readers_share_one_file(tmp_path: Path):
+    site, clock = Site({"/": changing()}), Clock()
+    file = tmp_path / "p.db"
+    async with reading(site, clock=clock, file=file) as (one, url), reading(Site(), clock=clock, file=file) as (two, _):
+        first = await one.read(url)
+        assert (await two.read(url)).document == first.document
+
+
+async def test_a_stale_copy_stands_in_for_a_server_in_trouble():
+    site, clock = Site({"/": Answer(PAGE)}), Clock()
+    async with reading(site, clock=clock, stale_if_error=1_000) as (pages, url):
+        first = await pages.read(url)
+        site.routes["/"] = Answer("down", "text/plain", 503)
+        clock.now += 900
+        page = await pages.read(url)
+        assert (page.stale, page.from_cache, page.document) == (True, True, first.document)
+        clock.now += 200
+        with pytest.raises(Unavailable):
+            await pages.read(url)
+
+
+async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
+    clock = Clock()
+    async with reading(Site({"/": Answer(PAGE)}), clock=clock, file=tmp_path / "p.db") as (pages, url):
+        await pages.read(url)
+    async with reading(Site(), clock=clock, file=tmp_path / "p.db", max_age=0) as (pages, _):
+        assert (await pages.read(url)).stale
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "code"),
+    [
+        (404, NotFound, "not_found"),
+        (410, NotFound, "not_found"),
+        (401, Refused, "forbidden"),
+        (403, Refused, "forbidden"),
+        (451, Refused, "forbidden"),
+        (400, Refused, "http_status"),
+        (418, Refused, "http_status"),
+        (500, Unavailable, "server_error"),
+        (503, Unavailable, "server_error"),
+        (429, Unavailable, "rate_limited"),
+    ],
+)
+async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[OutriderError], code: str):
+    async with reading(Site({"/": Answer(PAGE, status=status)})) as (pages, url):
+        with pytest.raises(kind) as caught:
+            await pages.read(url)
+    assert caught.value.code == code
+    assert caught.value.details["status"] == status
+    assert str(status) in caught.value.message
+
+
+@pytest.mark.parametrize("status", [200, 403, 503])
+async def test_a_robot_check_is_told_from_a_page(status: int):
+    async with reading(Site({"/": Answer(CHALLENGE, status=status)})) as (pages, url):
+        with pytest.raises(Unavailable) as caught:
+            await pages.read(url)
+    assert caught.value.code == "blocked_by_site"
+    assert caught.value.details["status"] == status
+
+
+async def test_an_article_about_robot_checks_is_a_page():
+    async with reading(Site({"/": Answer(CHALLENGE + f"<p>{WORDS * 40}")})) as (pages, url):
+        assert "tide" in (await pages.read(url)).document.text
+
+
+async def test_a_server_in_trouble_is_asked_again_after_the_time_it_names():
+    site, clock = Site({"/": failing(2, **{"retry-after": "7"})}), Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        assert (await pages.read(url)).document.title == "Tide"
+    assert [int(pause) for pause in clock.slept] == [7, 7]
+
+
+async def test_a_date_to_retry_after_is_understood():
+    clock = Clock()
+    site = Site({"/": failing(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
+    async with reading(site, clock=clock) as (pages, url):
+        await pages.read(url)
+    assert [int(pause) for pause in clock.slept] == [5]
+
+
+async def test_pauses_grow_where_the_server_names_none():
+    site, clock = Site({"/": failing(9)}), Clock()
+    async with reading(site, clock=clock, attempts=4) as (pages, url):
+        with pytest.raises(Unavailable):
+            await pages.read(url)
+    assert len(site.asked) == 4
+    assert all(pause <= 0.5 * 2**at for at, pause in enumerate(clock.slept))
+
+
+async def test_a_long_wait_is_told_instead_of_waited_for():
+    site, clock = Site({"/": failing(9, 429, **{"retry-after": "3600"})}), Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        with pytest.raises(Unavailable) as caught:
+            await pages.read(url)
+    assert (caught.value.retry_after, clock.slept, len(site.asked)) == (3600, [], 1)
+
+
+async def test_what_will_not_change_is_asked_for_once():
+    site = Site({"/": Answer("no", "text/plain", 403)})
+    async with reading(site) as (pages, url):
+        with pytest.raises(Refused):
+            await pages.read(url)
+    assert len(site.asked) == 1
+
+
+async def test_a_page_that_never_comes_ends_at_the_deadline():
+    async def endless(scope, receive, send):
+        if scope["type"] == "lifespan":
+            await Site()(scope, receive, send)
+        await anyio.sleep_forever()
+
+    async with reading(endless, seconds=0.2) as (pages, url):  # ty: ignore[invalid-argument-type]
+        with pytest.raises(Unavailable) as caught:
+            await pages.read(url)
+    assert caught.value.code == "timeout"
+
+
+async def test_too_much_is_cut_and_said():
+    async with reading(Site({"/": Answer(PAGE * 100)}), max_bytes=3_000) as (pages, url):
+        page = await pages.read(url)
+    assert page.cut
+    assert page.html is not None
+    assert len(page.html) == 3_000
+
+
+@pytest.mark.parametrize("address", ["ftp://a.b/", "nonsense", "https://user:pw@a.b/", "javascript:x"])
+async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
+    async with reading(Site()) as (pages, _):
+        with pytest.raises(InvalidInput) as caught:
+            await pages.read(address)
+    assert caught.value.code == "bad_url"
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "allowed"),
+    [
+        (None, "/private/x", False),
+        (None, "/public", True),
+        (Answer("gone", status=404), "/private/x", True),
+        (Answer("no", status=403), "/private/x", True),
+        (Answer("broken", status=500), "/public", False),
+        (Answer("<html>not rules", "text/html"), "/public", True),
+        (Answer(b"\xff\xfe\x00 garbage \x80", "text/plain"), "/public", True),
+        (Answer("user-agent: *\ndisallow: /\n", "text/plain"), "/public", False),
+        (Answer("#" * 600_000 + "\nuser-agent: *\ndisallow: /", "text/plain"), "/public", True),
+        (Answer(status=302, headers={"location": "/robots.txt"}), "/public", True),
+    ],
+)
+async def test_robots_rules_bind_where_they_are_respected(rules: Answer | None, path: str, allowed: bool):
+    site = Site({path: Answer(PAGE)} | ({"/robots.txt": rules} if rules else {}))
+    async with reading(site) as (pages, url):
+        if allowed:
+            assert (await pages.read(url + path, robots="respect")).document.title == "Tide"
+        else:
+            with pytest.raises(Refused) as caught:
+                await pages.read(url + path, robots="respect")
+            assert caught.value.code == "robots"
+            assert path not in site.paths()
+
+
+async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
+    site, clock = Site({"/a": Answer(PAGE), "/b": Answer(PAGE)}), Clock()
+    async with reading(site, clock=clock) as (pages, url):
+        await pages.read(f"{url}/a")
+        assert site.paths() == ["/a"]
+        for path in ("/a", "/b"):
+            await pages.read(url + path, robots="respect", max_age=0)
+        assert site.paths().count("/robots.txt") == 1
+        clock.now += 86_401
+        await pages.read(f"{url}/a", robots="respect", max_age=0)
+    assert site.paths().count("/robots.txt") == 2
+
+
+async def test_a_page_that_needs_its_scripts_is_rendered():
+    site = Site({"/": Answer("<title>App</title><div id=app></div><script src=x></script>"), "/full": Answer(PAGE)})
+    asked = []
+
+    async def render(address: str) -> str:
+        asked.append(address)
+        return f"<title>App</title><div id=app><p>{WORDS * 5}</div>"
+
+    async with reading(site, render=render) as (pages, url):
+        page = await pages.read(url)
+        await pages.read(f"{url}/full")
+    assert "boats rise" in page.document.text
+    assert asked == [f"{url}/"]
+
+
+async def test_a_browser_that_fails_loses_nothing():
+    async def render(address: str) -> str:
+        raise Unavailable("the browser crashed")
+
+    async with reading(Site({"/": Answer("<title>App</title><script>x</script>")}), render=render) as (pages, url):
+        assert (await pages.read(url)).document.text == "App"
+
+
+async def test_passages_come_from_the_page_at_hand():
+    async with reading(Site()) as (pages, url):
+        page = await pages.read(f"{url}/article.html")
+        found = await pages.excerpts(page, "Ada Finch and her diary", max_tokens=120)
+    assert any("Ada Finch" in each.text for each in found)
+    assert all(page.document.markdown[each.start : each.end] == each.text for each in found)
+
+
+async def read_all(pages: Pages, addresses: list[str]) -> None:
+    async with anyio.create_task_group() as tasks:
+        for address in addresses:
+            tasks.start_soon(pages.read, address)
+
+
+async def test_one_host_is_not_asked_more_often_at_once_than_it_should_be():
+    busy, most = 0, 0
+
+    async def app(scope, receive, send):
+        nonlocal busy, most
+        if scope["type"] == "lifespan":
+            await Site()(scope, receive, send)
+            return
+        busy += 1
+        most = max(most, busy)
+        for _ in range(50):
+            await anyio.lowlevel.checkpoint()
+        busy -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+    async with reading(app, per_host_concurrency=2) as (pages, url):  # ty: ignore[invalid-argument-type]
+        await read_all(pages, [f"{url}/{number}" for number in range(8)])
+    assert most == 2

@@ -1,0 +1,91 @@
+"""A body is read as what it is, not as what it is called."""
+
+import pytest
+
+from outrider.core.errors import Refused
+from outrider.pages.registry import reader_for
+from outrider.pages.sniff import sniff
+from site_app import PNG, pdf
+
+HTML = b"<!DOCTYPE html><html><p>x"
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "read_as"),
+    [
+        ("", HTML, "text/html"),
+        ("application/octet-stream", b"\n <!-- a --><!-- b --><html>", "text/html"),
+        ("application/json", HTML, "text/html"),
+        ("application/xml", b'<?xml version="1.0"?><html xmlns="x">', "text/html"),
+        ("text/html", b'<?xml version="1.0"?><!-- x --><rss version="2.0">', "application/rss+xml"),
+        ("text/xml", b'<feed xmlns="http://www.w3.org/2005/Atom">', "application/rss+xml"),
+        ("", b'<?xml version="1.0"?><book/>', "application/xml"),
+        ("", b'{"a": 1}', "application/json"),
+        ("", b"just words", "text/plain"),
+        ("text/plain", HTML, "text/plain"),
+        ("text/plain", b"\x00\x01\x02binary", "application/octet-stream"),
+        ("text/plain", b"\xff\xfeh\x00i\x00", "text/plain"),
+        ("text/html", b"%PDF-1.7\n\x00", "application/pdf"),
+        ("text/html", PNG, "image/png"),
+        ("text/plain", b"\x1f\x8b\x08\x00", "application/gzip"),
+        ("text/plain", b"BMW builds cars", "text/plain"),
+        ("text/plain", b"MZ is a country code", "text/plain"),
+        ("text/html", b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
+    ],
+)
+def test_types_are_told_by_content(declared: str, body: bytes, read_as: str):
+    assert sniff(declared, body) == read_as
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "read_as"),
+    [("https://a.b/x.md", b"# Hi", "text/markdown"), ("https://a.b/x.csv?y=1", b"a,b", "text/csv")],
+)
+def test_a_suffix_decides_between_kinds_of_text(url: str, body: bytes, read_as: str):
+    assert sniff("text/plain", body, url) == read_as
+
+
+def test_a_thousand_comments_before_the_root_take_no_time():
+    assert sniff("text/xml", b"<!---->" * 200 + b"<x>") == "text/xml"
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "named", "remedy"),
+    [
+        (b"PK\x03\x04", "application/zip", "archive", "files"),
+        (b"PK\x03\x04", "application/epub+zip", "e-book", "PDF"),
+        (b"PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "Office", "PDF"),
+        (b"\x00\x00\x00\x18ftypmp42", "video/mp4", "video", "transcript"),
+        (b"ID3\x04\x00", "audio/mpeg", "audio", "transcript"),
+        (b"wOF2\x00", "font/woff2", "font", "another"),
+        (b"\x00asm\x01", "application/wasm", "program", "source"),
+        (b"\x7fELF\x02", "application/octet-stream", "program", "source"),
+        (b"\x00\x01\x02\x03\x04", "", "binary", "text"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_size_and_a_remedy(body: bytes, declared: str, named: str, remedy: str):
+    with pytest.raises(Refused) as caught:
+        reader_for(sniff(declared, body), "https://a.b/file", 2_400_000)
+    error = caught.value
+    assert error.code == "unreadable_type"
+    assert named in error.message
+    assert "2.4 MB" in error.message
+    assert remedy in error.hint
+
+
+def test_a_picture_is_told_apart_from_what_cannot_be_read():
+    with pytest.raises(Refused) as caught:
+        reader_for(sniff("", PNG))
+    assert caught.value.code == "image"
+
+
+def test_every_kind_has_its_reader():
+    kinds = {"text/html": "html", "application/pdf": "pdf", "application/atom+xml": "feed", "text/css": "text"}
+    kinds |= {
+        "application/ld+json": "json",
+        "text/vnd.new": "text",
+        "application/mathml+xml": "xml",
+        "text/csv": "table",
+    }
+    assert {mime: reader_for(mime).name for mime in kinds} == kinds
+    assert sniff("application/pdf", pdf("x")) == "application/pdf"
