@@ -1,0 +1,119 @@
+"""`make demo` as a user sees it: with an internet (one of our own, on loopback) and without."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[2]
+DEAD = "http://127.0.0.1:1"  # nobody listens there
+OUTSIDE = ("tavily", "you", "firecrawl", "exa")
+QUESTION = "How hot does water boil in the mountains?"
+PAGE = (
+    "<html><head><title>Boiling in the mountains</title></head><body><main><h1>Boiling in the mountains</h1>"
+    "<p>High places are cold, and their air is thin.</p>"
+    "<p>At 3,000 metres water boils at 90 degrees in the mountains, because the air presses less.</p>"
+    "<p>Cooking takes longer there, so many people own a pressure cooker.</p></main></body></html>"
+)
+
+
+class Internet:
+    """A search provider and the one page that it knows."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.headers: dict[bytes, bytes] = {}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["path"] == "/search":
+            self.headers = dict(scope["headers"])
+            self.asked.append(json.loads((await receive())["body"]))
+            url = f"http://{self.headers[b'host'].decode()}/boiling"
+            hit = {"title": "Boiling in the mountains", "url": url, "content": "Water boils at 90 degrees.", "score": 1}
+            await reply(send, "application/json", json.dumps({"results": [hit]}))
+        else:
+            await reply(send, "text/html; charset=utf-8", PAGE if scope["path"] == "/boiling" else "")
+
+
+async def reply(send: Any, kind: str, body: str) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]})
+    await send({"type": "http.response.body", "body": body.encode()})
+
+
+async def demo(*arguments: str, **environ: str) -> tuple[int, str]:
+    """Runs the demo; returns its exit code and all that it printed."""
+    run = partial(
+        subprocess.run,
+        [sys.executable, "-m", "demo", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"COLUMNS": "300"} | environ,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    done = await anyio.to_thread.run_sync(run)
+    return done.returncode, done.stdout + done.stderr
+
+
+def providers(url: str) -> dict[str, str]:
+    """Every provider outside this machine at this address."""
+    return {f"OUTRIDER_SEARCH__PROVIDERS__{name.upper()}__ENDPOINT": url for name in OUTSIDE} | {
+        "OUTRIDER_SEARCH__DISABLED": "ddgs"
+    }
+
+
+async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
+    internet = Internet()
+    async with fakes.serve(internet) as url:
+        allow = url.removeprefix("http://")
+        code, printed = await demo(QUESTION, **providers(url), OUTRIDER_EGRESS__ALLOW=allow)
+    assert code == 0, printed
+    assert internet.asked[0]["query"] == QUESTION
+    assert internet.headers[b"x-tavily-access-mode"] == b"keyless"
+    assert "from tavily" in printed
+    assert "water boils at 90 degrees in the mountains" in printed
+    assert f"{url}/boiling  characters " in printed
+    assert "This was done on the internet." in printed
+    assert_everything_is_told(printed)
+
+
+async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_those():
+    code, printed = await demo(**providers(DEAD))
+    assert code == 0, printed
+    assert "The internet cannot be reached from here." in printed
+    assert "outrider mcp --set egress.allow=127.0.0.1:" in printed
+    assert "from local" in printed
+    assert "The maximum number of threads that can be used to execute the given calls." in printed
+    assert "concurrent.futures" in printed
+    assert "This was done without the internet" in printed
+    assert_everything_is_told(printed)
+
+
+async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
+    code, printed = await demo("Do penguins yodel?", **providers(DEAD))
+    assert code == 1
+    assert "No evidence was found for this question." in printed
+    assert "claude mcp add" not in printed
+
+
+def assert_everything_is_told(printed: str) -> None:
+    assert " s, " in printed
+    assert " tokens" in printed
+    assert "claude mcp add outrider -- uvx outrider mcp" in printed
+    assert "codex mcp add outrider -- uvx outrider mcp" in printed
+    assert "code --add-mcp '" in printed
+    assert '{"mcpServers": {"outrider": {"command": "uvx", "args": ["outrider", "mcp"]}}}' in printed
+    assert f"claude mcp add outrider -- {Path(sys.executable).with_name('outrider')} mcp" in printed
