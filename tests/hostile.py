@@ -136,7 +136,7 @@ def headers_without_end() -> Iterator[bytes]:
 
 
 def counted_redirect(head: bytes, writer: asyncio.StreamWriter) -> Awaitable[None]:
-    number = int(re.search(rb"/(\d*)", head)[1] or b"0") + 1  # ty: ignore[not-subscriptable]
+    number = int(re.search(rb"/(\d*)", head)[1] or b"0") + 1
     writer.write(b"HTTP/1.1 302 On\r\nLocation: /%d\r\nContent-Length: 0\r\n\r\n" % number)
     return writer.drain()
 

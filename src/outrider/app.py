@@ -1,6 +1,6 @@
 """Builds the house: settings in, services and servers out. The only place where parts meet."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -101,7 +101,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
 
 
 @asynccontextmanager
-async def _beside(*tasks: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+async def _beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Runs tasks beside the body; an error of the body comes out as it is, not wrapped by the group."""
     failure: Exception | None = None
     async with anyio.create_task_group() as group:

@@ -1,6 +1,7 @@
 """`outrider serve` as callers over the network meet it."""
 
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.anyio
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
-def app(folder: Path, **options: object):
+def app(folder: Path, **options: Any):
     toolbox, artifacts = parrot.house(folder)
     alone = {name: mcp_server(toolbox.only(name), artifacts, name=name) for name in ("parrot", "budgie")}
     return http_app({"": mcp_server(toolbox, artifacts), **alone}, **options)

@@ -14,6 +14,7 @@ from mcp.types import ElicitResult, InputRequiredResult
 
 import fakes
 import parrot
+from answers import error, said
 from outrider.serve.http import http_app
 from outrider.serve.mcp import mcp_server
 
@@ -82,7 +83,7 @@ async def test_data_comes_as_structured_content_and_as_text_that_says_the_same(c
     async with connect() as client:
         result = await client.call_tool("add", {"a": 2, "b": 3})
     assert result.structured_content == {"total": 5}
-    assert result.content[0].text == "total: 5"
+    assert said(result) == "total: 5"
 
 
 async def test_every_kind_of_item_arrives(connect: Connect):
@@ -99,8 +100,8 @@ async def test_an_error_tells_the_model_what_to_do_next(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("lose", {})
     assert result.is_error
-    assert result.content[0].text == "no seed 'x'\nchoose another"
-    assert result.structured_content["error"] == {
+    assert said(result) == "no seed 'x'\nchoose another"
+    assert error(result) == {
         "code": "not_found",
         "kind": "not_found",
         "message": "no seed 'x'",
@@ -120,12 +121,12 @@ async def test_a_bug_shows_an_incident_and_no_internals(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("break_down", {})
     assert result.is_error
-    assert "incident" in result.content[0].text
+    assert "incident" in said(result)
     assert "secret internals" not in json.dumps(result.model_dump(mode="json"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ({}, "text: is required"),
         ({"text": ""}, "text: "),
@@ -134,11 +135,13 @@ async def test_a_bug_shows_an_incident_and_no_internals(connect: Connect):
         ({"text": "a", "times": "many"}, "times: "),
     ],
 )
-async def test_bad_arguments_are_an_answer_that_names_the_field(tmp_path: Path, arguments: dict[str, Any], said: str):
+async def test_bad_arguments_are_an_answer_that_names_the_field(
+    tmp_path: Path, arguments: dict[str, Any], expected: str
+):
     async with in_memory(tmp_path, "auto") as client:
         result = await client.call_tool("say", arguments)
     assert result.is_error
-    assert said in result.content[0].text
+    assert expected in said(result)
 
 
 async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(connect: Connect):
@@ -150,19 +153,19 @@ async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_name(connect
 async def test_progress_reaches_the_caller_that_asked(connect: Connect):
     seen: list[tuple[float, float | None, str | None]] = []
 
-    async def note(done: float, total: float | None, message: str | None) -> None:
-        seen.append((done, total, message))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total, message))
 
     async with connect() as client:
         result = await client.call_tool("wait_for_it", {"steps": 40}, progress_callback=note)
-    assert result.content[0].text == "done"
+    assert said(result) == "done"
     assert seen[-1] == (40.0, 40.0, "step 40")
     assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})
     assert len(seen) < 10
 
 
 async def test_context_travels_with_the_call(connect: Connect):
-    meta = {
+    meta: Any = {
         "session_id": "s1",
         "assistant_id": "a1",
         "thread_id": "t1",
@@ -171,11 +174,11 @@ async def test_context_travels_with_the_call(connect: Connect):
     }
     async with connect() as client:
         result = await client.call_tool("who", {}, meta=meta)
-    assert result.content[0].text == "s1|a1|t1|m1|(8, 4)"
+    assert said(result) == "s1|a1|t1|m1|(8, 4)"
 
 
-@pytest.mark.parametrize(("allow", "said"), [(True, "flew to sea"), (False, "the user did not allow fly")])
-async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: Connect, allow: bool, said: str):
+@pytest.mark.parametrize(("allow", "expected"), [(True, "flew to sea"), (False, "the user did not allow fly")])
+async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: Connect, allow: bool, expected: str):
     async def person(context: Any, params: Any) -> ElicitResult:
         assert "Fly away" in params.message
         assert "sea" in params.message
@@ -183,7 +186,7 @@ async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: C
 
     async with connect(elicitation_callback=person) as client:
         result = await client.call_tool("fly", {"where": "sea"})
-    assert result.content[0].text.startswith(said)
+    assert said(result).startswith(expected)
     assert result.is_error is not allow
 
 
@@ -191,14 +194,14 @@ async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Pa
     async with in_memory(tmp_path, "legacy") as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error
-    assert "OUTRIDER_TOOLS__STAKES" in result.content[0].text
+    assert "OUTRIDER_TOOLS__STAKES" in said(result)
 
 
 async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
     async with in_memory(tmp_path, "auto") as client:
         paused = await client.session.call_tool("fly", {"where": "sea"}, allow_input_required=True)
         assert isinstance(paused, InputRequiredResult)
-        yes = {"consent": ElicitResult(action="accept", content={"allow": True})}
+        yes: Any = {"consent": ElicitResult(action="accept", content={"allow": True})}
         with pytest.raises(MCPError, match="requestState"):
             await client.session.call_tool(
                 "fly", {"where": "war"}, request_state=paused.request_state, input_responses=yes
@@ -215,9 +218,9 @@ async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path:
     server = mcp_server(*parrot.house(tmp_path), style="builtin")
     async with Client(server) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
-        said = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
+        results = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
     assert "builtin_parrot__say" in names
-    assert [result.content[0].text for result in said] == ["a", "a"]
+    assert [said(result) for result in results] == ["a", "a"]
 
 
 async def test_artifacts_are_resources(tmp_path: Path):

@@ -7,6 +7,7 @@ import pytest
 from mcp import Client
 
 import houses
+from answers import error, said
 
 pytestmark = pytest.mark.anyio
 
@@ -72,10 +73,10 @@ async def test_when_all_fail_the_model_hears_who_why_and_what_to_do(home: Path):
         async with Client(house.app.server()) as client:
             result = await client.call_tool("web_search", {"query": "tea"})
     assert result.is_error
-    said = result.content[0].text
-    assert "brave" in said
-    assert "serper" in said
-    assert result.structured_content["error"]["retryable"]
+    text = said(result)
+    assert "brave" in text
+    assert "serper" in text
+    assert error(result)["retryable"]
 
 
 @pytest.mark.parametrize("query", ["", "   ", "x" * 501])
@@ -83,7 +84,7 @@ async def test_a_query_must_say_something_and_not_too_much(home: Path, query: st
     async with houses.opened(home) as house, Client(house.app.server()) as client:
         result = await client.call_tool("web_search", {"query": query})
     assert result.is_error
-    assert "query" in result.content[0].text
+    assert "query" in said(result)
 
 
 async def test_a_page_is_a_head_of_facts_then_its_text_within_a_boundary(home: Path):
@@ -98,7 +99,7 @@ async def test_a_page_is_a_head_of_facts_then_its_text_within_a_boundary(home: P
     assert house.site in lines[4]
     assert "The checkpoint of a write-ahead log" in result.text
     assert "All rights reserved" not in result.text
-    assert result.data is None
+    assert result.data == {}
 
 
 async def test_a_cut_text_says_how_to_read_on_and_the_pieces_join(home: Path):
@@ -162,19 +163,19 @@ async def test_a_picture_never_leaves_the_workspace(home: Path, folder: str):
         arguments = {"url": f"{house.site}/picture", "mode": "image", "output_dir": folder}
         result = await client.call_tool("web_fetch", arguments)
     assert result.is_error
-    assert "output_dir" in result.content[0].text
+    assert "output_dir" in said(result)
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "expected"),
     [("/gone", "410"), ("/nowhere", "404"), ("/app.zip", "zip"), ("/picture?text", "image")],
 )
-async def test_what_cannot_be_read_is_an_error_that_says_why(home: Path, path: str, said: str):
+async def test_what_cannot_be_read_is_an_error_that_says_why(home: Path, path: str, expected: str):
     async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
         mode = "text" if "?" in path else "auto"
         result = await client.call_tool("web_fetch", {"url": f"{house.site}{path}", "mode": mode})
     assert result.is_error
-    assert said in result.content[0].text.lower()
+    assert expected in said(result).lower()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ async def test_private_addresses_are_refused_with_the_setting_that_would_allow_t
     async with houses.opened(home) as house, Client(house.app.server()) as client:
         result = await client.call_tool("web_fetch", {"url": "http://127.0.0.1:1/"})
     assert result.is_error
-    assert "egress.allow" in result.content[0].text
+    assert "egress.allow" in said(result)
 
 
 async def test_the_html_source_on_request(home: Path):

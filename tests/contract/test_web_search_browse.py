@@ -6,6 +6,7 @@ import pytest
 from mcp import Client
 
 import houses
+from answers import said
 from outrider.core.citations import pool
 from outrider.core.context import Call
 
@@ -74,7 +75,7 @@ async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Pat
         house.behaviour.ways["*"] = "500"
         result = await client.call_tool("websearch", {"query": "fox"})
     assert result.is_error
-    assert result.content[0].text.startswith("Failed to search: ")
+    assert said(result).startswith("Failed to search: ")
 
 
 async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
@@ -159,7 +160,7 @@ async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
     async with houses.opened(home) as house, Client(house.app.server()) as client:
         result = await client.call_tool("webbrowser", {"urls": urls})
     assert result.is_error
-    assert "urls" in result.content[0].text
+    assert "urls" in said(result)
 
 
 async def test_the_toolset_answers_to_its_display_name(home: Path):
@@ -170,7 +171,7 @@ async def test_the_toolset_answers_to_its_display_name(home: Path):
 async def test_progress_counts_the_pages(home: Path):
     seen: list[str | None] = []
 
-    async def note(done: float, total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
     async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:

@@ -54,14 +54,14 @@ class Result:
 
     Attributes:
         content: What the model reads, in order.
-        data: The same facts as one JSON object, for tools whose answer is data; None for tools that
+        data: The same facts as one JSON object, for tools whose answer is data; empty for tools that
             are to be read (some hosts show the model only one of the two).
         meta: Machine facts for the host, for instance `outrider/next_offset`.
         is_error: The call failed as a whole though it returns content.
     """
 
     content: tuple[Item, ...]
-    data: dict[str, Any] | None = None
+    data: dict[str, Any] = field(default_factory=dict)
     meta: dict[str, Any] = field(default_factory=dict)
     is_error: bool = False
 

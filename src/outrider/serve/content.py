@@ -45,7 +45,7 @@ def success(result: Result, tool: HouseTool) -> CallToolResult:
     meta = result.meta | ({UNTRUSTED: True} if tool.untrusted else {})
     return CallToolResult(
         content=[block(item) for item in result.content],
-        structured_content=result.data,
+        structured_content=result.data or None,
         is_error=result.is_error,
         _meta=meta or None,
     )

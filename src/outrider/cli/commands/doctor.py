@@ -87,8 +87,8 @@ async def _providers(app: "App") -> AsyncGenerator[Finding]:
 async def _web(app: "App") -> AsyncGenerator[Finding]:
     try:
         found = await app.call("web_search", query="weather", num_results=1)
-        yield Finding("ok", f"a search was answered by {(found.data or {})['provider']}")
-        await app.call("web_fetch", url=(found.data or {})["results"][0]["url"], max_chars=200)
+        yield Finding("ok", f"a search was answered by {found.data['provider']}")
+        await app.call("web_fetch", url=found.data["results"][0]["url"], max_chars=200)
         yield Finding("ok", "its first page could be read")
     except OutriderError as error:
         yield Finding("bad", error.message, error.hint)

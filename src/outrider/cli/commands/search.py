@@ -37,7 +37,7 @@ async def _search(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     from outrider.app import open_app
 
     async with open_app(settings) as app:
-        return (await app.call("web_search", **arguments)).data or {}
+        return (await app.call("web_search", **arguments)).data
 
 
 def _show(data: dict[str, Any]) -> None:
