@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio.to_thread
+
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError
 from outrider.core.text import terms
@@ -19,6 +21,9 @@ from outrider.pages.page import Page
 log = logging.getLogger(__name__)
 CAMPAIGN = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
 INDEXED = 300_000  # characters of a page whose words are kept for search
+INDEX = "INSERT INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
+UNINDEX = "DELETE FROM page_words WHERE rowid = :id"
+TOUCHED = 60.0  # seconds for which one note of use is enough
 ROOM = 0.9  # the share of its limit that the cache shrinks to when it has grown beyond
 INFLATED = 200_000_000  # bytes that a row may become; a damaged one might claim anything
 HTML_LEVEL = 3  # of zlib: half the time of the default for a tenth more bytes
@@ -73,23 +78,36 @@ class Cache:
             return None
 
     async def _get(self, key: str) -> Cached | None:
-        from sqlalchemy import select, update
+        from sqlalchemy import select
 
         from outrider.pages.tables import pages
 
         async with self._database.read() as connection:
             row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
-        cached = restored(row) if row is not None else None
-        if cached is not None and row is not None and self._clock() - row["used_at"] > 60:
+        if row is None:
+            return None
+        cached = await anyio.to_thread.run_sync(restored, row)
+        if cached is not None and self._clock() - row["used_at"] > TOUCHED:
+            await self._touch(key)
+        return cached
+
+    async def _touch(self, key: str) -> None:
+        """Notes the use; a database that cannot be written to can still be read."""
+        from sqlalchemy import update
+
+        from outrider.pages.tables import pages
+
+        try:
             async with self._database.write() as connection:
                 await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
-        return cached
+        except OutriderError as error:
+            self._complain(error)
 
     async def put(self, cached: Cached, *, main: bool) -> None:
         """Keeps the page, and makes room for it."""
         if not self._size:
             return
-        row, words = self._row(cached, main=main)
+        row, words = await anyio.to_thread.run_sync(lambda: self._row(cached, main=main))
         if row["size"] > self._size * ROOM:
             return
         try:
@@ -155,11 +173,9 @@ class Cache:
         async with self._database.write() as connection:
             await connection.execute(self._database.upserting(pages, row, key="key"))
             if self._database.dialect == "sqlite":
-                await connection.execute(text("DELETE FROM page_words WHERE key = :key"), {"key": row["key"]})
-                await connection.execute(
-                    text("INSERT INTO page_words (key, title, body) VALUES (:key, :title, :body)"),
-                    {"key": row["key"], "title": words[0], "body": words[1]},
-                )
+                given = {"id": _words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
+                await connection.execute(text(UNINDEX), given)
+                await connection.execute(text(INDEX), given)
             await self._make_room(connection, row["key"])
 
     async def _make_room(self, connection: Any, kept: str) -> None:
@@ -189,12 +205,17 @@ class Cache:
         for key in keys:
             await connection.execute(delete(pages).where(pages.c.key == key))
             if self._database.dialect == "sqlite":
-                await connection.execute(text("DELETE FROM page_words WHERE key = :key"), {"key": key})
+                await connection.execute(text(UNINDEX), {"id": _words_id(key)})
 
     def _complain(self, error: OutriderError) -> None:
         if not self._complained:
             log.warning("pages are read without their cache: %s", error.message)
         self._complained = True
+
+
+def _words_id(key: str) -> int:
+    """The row of a page's words: full-text tables find rows only by number."""
+    return int(key[:15], 16)
 
 
 def restored(row: Mapping[Any, Any]) -> Cached | None:

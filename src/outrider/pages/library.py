@@ -17,10 +17,12 @@ SNIPPET_TOKENS = 80
 TERMS = 32  # words of a query that count
 TITLE_WEIGHT = 4.0  # of a word in the title against one in the body
 SQLITE = """
-    SELECT pages.url, pages.title, pages.fetched_at, pages.document,
-           -bm25(page_words, 0.0, :weight, 1.0) AS score
-    FROM page_words JOIN pages ON pages.key = page_words.key
-    WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
+    SELECT pages.url, pages.title, pages.fetched_at, pages.document, found.score
+    FROM (
+        SELECT key, -bm25(page_words, 0.0, :weight, 1.0) AS score
+        FROM page_words WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
+    ) AS found
+    JOIN pages ON pages.key = found.key ORDER BY found.score DESC
 """
 
 

@@ -94,9 +94,7 @@ class Pages:
         address = read_target(url).url
         with anyio.move_on_after(self._settings.seconds):
             return await self._read(address, max_age, main=main, robots=robots or self._settings.robots)
-        raise Unavailable(
-            f"{address} could not be read within {self._settings.seconds:g} seconds", code="timeout", hint="try later"
-        )
+        raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
         """The page's passages that answer a question, in their order, within a budget of tokens.
@@ -119,12 +117,14 @@ class Pages:
             Refused: code `not_an_image`, or as `read` does.
             Unavailable: code `disk` or `too_large`, or as `read` does.
         """
-        address = read_target(url).url
+        address, size = read_target(url).url, self._settings.images_max_bytes
         deadline = anyio.current_time() + self._settings.seconds
-        reply = await self._fetch.get(
-            address, deadline=deadline, body=self._settings.images_max_bytes, headers={"accept": "image/*"}, cut=False
-        )
-        return await anyio.to_thread.run_sync(lambda: save(reply, folder, url=address, filename=filename))
+        with anyio.move_on_after(self._settings.seconds):
+            reply = await self._fetch.get(
+                address, deadline=deadline, body=size, headers={"accept": "image/*"}, cut=False
+            )
+            return await anyio.to_thread.run_sync(lambda: save(reply, folder, url=address, filename=filename))
+        raise self._late(address)
 
     async def search(self, query: str, limit: int = 10) -> list[LocalHit]:
         """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
@@ -209,6 +209,10 @@ class Pages:
             if len(document.text) > len(page.document.text):
                 return replace(page, document=document, html=html)
         return page
+
+    def _late(self, url: str) -> Unavailable:
+        seconds = self._settings.seconds
+        return Unavailable(f"{url} could not be read within {seconds:g} seconds", code="timeout", hint="try later")
 
     def _source(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> Source:
         chosen = self._settings

@@ -1,6 +1,6 @@
 """The table of the page cache. Import this only where a query is made (see `core.tables`)."""
 
-from sqlalchemy import Column, Float, Integer, LargeBinary, String, Table, Text
+from sqlalchemy import Column, Float, Index, Integer, LargeBinary, String, Table, Text
 
 from outrider.core.tables import metadata
 
@@ -19,8 +19,10 @@ pages = Table(
     Column("etag", Text, nullable=False),
     Column("last_modified", Text, nullable=False),
     Column("cut", Integer, nullable=False),
+    Column("size", Integer, nullable=False),  # bytes of the row's contents and its words
+    Column("used_at", Float, nullable=False),
     Column("document", LargeBinary, nullable=False),  # zlib of its JSON
     Column("html", LargeBinary),  # zlib of the decoded source
-    Column("size", Integer, nullable=False),  # bytes of the row's contents and its words
-    Column("used_at", Float, nullable=False, index=True),
+    # Covers the sum of sizes and the order of eviction, which must not read through all the contents.
+    Index("ix_pages_room", "used_at", "size", "key"),
 )

@@ -25,11 +25,12 @@ def upgrade() -> None:
         sa.Column("etag", sa.Text, nullable=False),
         sa.Column("last_modified", sa.Text, nullable=False),
         sa.Column("cut", sa.Integer, nullable=False),
+        sa.Column("size", sa.Integer, nullable=False),
+        sa.Column("used_at", sa.Float, nullable=False),
         sa.Column("document", sa.LargeBinary, nullable=False),
         sa.Column("html", sa.LargeBinary),
-        sa.Column("size", sa.Integer, nullable=False),
-        sa.Column("used_at", sa.Float, nullable=False, index=True),
     )
+    op.create_index("ix_pages_room", "pages", ["used_at", "size", "key"])
     if op.get_bind().dialect.name == "sqlite":
         # Words come split already (core.text.terms), so the tokenizer only has to part them at spaces.
         op.execute("CREATE VIRTUAL TABLE page_words USING fts5(key UNINDEXED, title, body, tokenize='unicode61')")
