@@ -5,7 +5,7 @@ import logging
 import time
 import uuid
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -146,7 +146,7 @@ class Events:
         async with self._database.write() as connection:
             # A flush that was cancelled while it committed leaves its records waiting: they come twice.
             insert = self._database.insert(events).on_conflict_do_nothing(index_elements=["id"])
-            await connection.execute(insert, [asdict(event) for event in batch])
+            await connection.execute(insert, [dict(vars(event)) for event in batch])
 
     def _complain(self, error: OutriderError) -> None:
         if not self._warned:

@@ -11,10 +11,25 @@ from mcp.server.stdio import stdio_server
 from outrider.serve.wire import Wire
 
 
+class Outgoing(anyio.AsyncFile[str]):
+    """Writes and flushes in one trip to a worker thread; the SDK asks for the two one after the other."""
+
+    async def write(self, b: str) -> int:
+        return await anyio.to_thread.run_sync(self._send, b)
+
+    async def flush(self) -> None:
+        """Nothing is ever left to flush."""
+
+    def _send(self, text: str) -> int:
+        written = self.wrapped.write(text)
+        self.wrapped.flush()
+        return written
+
+
 async def serve_stdio(server: Server[Any], wire: Wire) -> None:
     """Speaks MCP on the claimed descriptors until the client closes them."""
     incoming, outgoing = _pipes(wire)
-    async with stdio_server(anyio.wrap_file(incoming), anyio.wrap_file(outgoing)) as (read, write):
+    async with stdio_server(anyio.wrap_file(incoming), Outgoing(outgoing)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
