@@ -18,6 +18,7 @@ SITE = houses.pages(
         "/wal": houses.article("WAL mode", TEXT, "Tea is a drink made of leaves. " * 8, "Bread is baked. " * 20),
         "/long": houses.article("Long", *(f"Paragraph number {n} says something of its own. " * 4 for n in range(200))),
         "/picture": (200, {"content-type": "image/png"}, PNG),
+        "/gallery": houses.article("Gallery", "Two pictures. " * 20 + "<img src=/a.png alt='A fox'><img src=/b.png>"),
         "/gone": (410, {}, b"gone"),
         "/old": (302, {"location": "/wal"}, b""),
         "/app.zip": (200, {"content-type": "application/zip"}, b"PK\x03\x04" + b"\0" * 100),
@@ -155,6 +156,13 @@ async def test_a_picture_is_saved_in_the_workspace_and_offered_as_a_resource(hom
     assert (home / saved).read_bytes() == PNG
     assert lines[1:] == [f"Source URL: {house.site}/picture", f"Markdown: ![image]({saved})"]
     assert blob
+
+
+async def test_a_page_asked_for_as_a_picture_is_answered_with_the_pictures_it_shows(home: Path):
+    async with houses.opened(home, SITE) as house:
+        result = await house.app.call("web_fetch", url=f"{house.site}/gallery", mode="image")
+    assert "this is a page, not a picture; it shows 2" in result.text
+    assert f"- {house.site}/a.png  A fox" in result.text
 
 
 @pytest.mark.parametrize("folder", ["../elsewhere", "/tmp", "a/../../b"])

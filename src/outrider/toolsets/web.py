@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
@@ -27,6 +27,7 @@ web = Toolset(
     aliases=("dogent",),
 )
 
+MOST_PICTURES = 40  # of one page that are listed
 EXCERPT_TOKENS = 1_500  # what the passages of one page cost when nothing else is asked for
 
 
@@ -200,12 +201,32 @@ async def _image(
     pages: Pages, artifacts: Artifacts, choices: Choices, call: Call, url: str, folder: str | None, name: str | None
 ) -> Result:
     """Saves a picture into the workspace and offers it to hosts that run elsewhere."""
-    saved = await pages.image(url, choices.inside(folder or choices.images_path), filename=name)
+    try:
+        saved = await pages.image(url, choices.inside(folder or choices.images_path), filename=name)
+    except Refused as error:
+        if error.code == "not_an_image":
+            return await _pictures_of(pages, choices, url, error)
+        raise
     relative = saved.path.relative_to(choices.workspace.resolve())
     text = f"Saved image to: {relative}\nSource URL: {saved.url}\nMarkdown: ![image]({relative})"
     content: tuple[Item, ...] = (Text(text),)
     kept = await _offered(artifacts, call, saved.path, saved.content_type)
     return Result((*content, *kept), meta={"outrider/path": str(relative), "outrider/url": saved.url})
+
+
+async def _pictures_of(pages: Pages, choices: Choices, url: str, error: Refused) -> Result:
+    """The pictures that a page shows, for a model that took the page for one of them."""
+    try:
+        page = await pages.read(url)
+    except OutriderError:
+        raise error from None
+    shown = page.document.images[:MOST_PICTURES]
+    if not shown:
+        raise error
+    lines = [f"- {each.url}" + (f"  {each.alt}" if each.alt else "") for each in shown]
+    note = f"this is a page, not a picture; it shows {len(page.document.images)}: fetch one of them with mode=image"
+    text = f"{_head(page, note)}\n\n{choices.mark(chr(10).join(lines), page.url)}"
+    return Result((Text(text),), meta=_meta(page))
 
 
 async def _offered(artifacts: Artifacts, call: Call, path: Path, mime_type: str) -> tuple[Link, ...]:

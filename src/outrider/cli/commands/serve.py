@@ -2,6 +2,7 @@
 
 import ipaddress
 import logging
+from typing import Any
 
 import click
 
@@ -9,6 +10,8 @@ from outrider.cli.options import loaded, serving
 from outrider.cli.output import run, warn
 from outrider.core.errors import NotConfigured
 from outrider.settings import Loaded
+
+GRACE = 5  # seconds that calls in progress have when the server is told to stop
 
 
 @click.command()
@@ -34,10 +37,23 @@ async def _serve(settings: Loaded) -> None:
     chosen = settings.settings.serve
     async with open_app(settings) as app:
         web = http_app(app.servers(), token=chosen.token, allowed_hosts=tuple(chosen.allowed_hosts))
-        config = uvicorn.Config(web, host=chosen.host, port=chosen.port, log_level="warning")
-        listening = config.bind_socket()
+        config = uvicorn.Config(
+            web, host=chosen.host, port=chosen.port, log_level="warning", timeout_graceful_shutdown=GRACE
+        )
+        listening = _listening(config)
         _announce(*listening.getsockname()[:2])
         await uvicorn.Server(config).serve(sockets=[listening])
+
+
+def _listening(config: Any) -> Any:
+    """The listening socket. Raises NotConfigured when the port is taken or may not be used."""
+    try:
+        return config.bind_socket()
+    except SystemExit:
+        raise NotConfigured(
+            f"serve.port {config.port} of {config.host} cannot be listened on",
+            hint="choose another with --port; 0 takes a free one",
+        ) from None
 
 
 def _announce(host: str, port: int) -> None:

@@ -1,0 +1,95 @@
+"""`outrider serve` and `outrider mcp` as processes: started, used, stopped, killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+import fakes
+import houses
+from answers import said
+
+pytestmark = pytest.mark.anyio
+
+SITE = houses.pages({"/tea": houses.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+
+
+@contextmanager
+def serving(home: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A running `outrider serve`, and the address that it announces."""
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *arguments]
+    with subprocess.Popen(command, env=environment, cwd=home, stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        announced = next(line for line in process.stderr if b"outrider serves MCP at " in line)
+        try:
+            yield process, announced.decode().split()[-1]
+        finally:
+            process.kill()
+
+
+def allowed(site: str) -> str:
+    return f"egress.allow=127.0.0.1:{site.rsplit(':', 1)[1]}"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
+    async with fakes.serve(SITE) as site:
+        with serving(home, "--set", allowed(site)) as (_, url), anyio.fail_after(60):
+            async with Client(url, mode=mode) as client:
+                result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
+            async with Client(f"{url}/dogent", mode=mode) as client:
+                tools = [tool.name for tool in (await client.list_tools()).tools]
+    assert "Tea is a drink" in said(result)
+    assert tools == ["web_search", "web_fetch"]
+
+
+async def test_a_server_that_is_told_to_stop_stops(home: Path):
+    with serving(home) as (process, url):
+        async with Client(url, mode="legacy") as client:
+            await client.list_tools()
+            process.send_signal(signal.SIGTERM)
+            code = await anyio.to_thread.run_sync(lambda: process.wait(timeout=20))
+    assert code in {0, -signal.SIGTERM}
+
+
+async def test_a_port_that_is_taken_is_named(home: Path):
+    with serving(home) as (_, url):
+        port = url.split(":")[2].split("/")[0]
+        environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+        command = [sys.executable, "-m", "outrider", "serve", "--port", port]
+        done = await anyio.run_process(command, env=environment, cwd=home, check=False)
+    assert done.returncode == 3
+    assert b"--port" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
+    async with fakes.serve(SITE) as site:
+        url = f"{site}/tea"
+        with serving(home, "--set", allowed(site)) as (process, address):
+            async with Client(address) as client:
+                await client.call_tool("web_fetch", {"url": url})
+            process.kill()
+    arguments = ["-m", "outrider", "mcp", "--set", "search.order=local", "--set", "search.keyless=true"]
+    arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs"]
+    command = StdioServerParameters(command=sys.executable, args=arguments, env={"HOME": str(home)})
+    async with Client(command) as client:
+        result = await client.call_tool("web_search", {"query": "leaves and hot water"})
+    assert url in said(result)
+
+
+async def test_a_client_that_vanishes_ends_the_stdio_server(home: Path):
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "outrider", "mcp"]
+    with subprocess.Popen(command, env=environment, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.close()
+        assert await anyio.to_thread.run_sync(lambda: process.wait(timeout=20)) == 0
