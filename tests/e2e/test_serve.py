@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ SITE = houses.pages({"/tea": houses.article("Tea", "Tea is a drink made of leave
 
 
 @contextmanager
-def serving(home: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def serving(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A running `outrider serve`, and the address that it announces."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *arguments]
