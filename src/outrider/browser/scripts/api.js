@@ -1,0 +1,56 @@
+// What the other side may call by name, and what it must know to splice documents together.
+
+function nameFrame(element) {
+  return refOf(element);
+}
+
+function openRoot(host, root) {
+  closedRoots.set(host, root);
+}
+
+function markListening(...elements) {
+  for (const element of elements) if (element?.nodeType === Node.ELEMENT_NODE) listening.add(element);
+}
+
+const askedRoots = new WeakSet();
+
+// Elements that may hide a closed shadow root: custom elements, and empty ones that yet take room.
+function mayHide(element) {
+  return looksClosed(element) && !askedRoots.has(element) && !shadowOf(element);
+}
+
+function suspects(limit = 40) {
+  const found = [];
+  for (const element of everyElement(document.documentElement)) {
+    if (!mayHide(element)) continue;
+    askedRoots.add(element);
+    found.push(element);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+const HOSTS = new Set(["div", "span", "section", "article", "aside", "p", "header", "footer", "main", "nav", "blockquote"]);
+
+function looksClosed(element) {
+  if (element.localName.includes("-")) return true;
+  return HOSTS.has(element.localName) && !element.firstChild && element.offsetHeight > 8 && element.offsetWidth > 8;
+}
+
+function begin(prefix, from) {
+  refPrefix = prefix;
+  lastRef = from;
+}
+
+const api = {
+  snapshot, aim, settle, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
+  selectedText, throughFrame, boxOfRef, boxes, position,
+};
+
+globalThis.outrider = {
+  begin, nameFrame, openRoot, markListening, suspects, elementOf, refOf,
+  async call(name, args) {
+    const value = await api[name](...args);
+    return { value, last: lastRef, version: 1 };
+  },
+};

@@ -1,0 +1,387 @@
+// The page as lines: one walk over what is rendered, in reading order.
+
+const UNREAD = new Set([
+  "script", "style", "noscript", "template", "head", "meta", "link", "title", "base", "datalist", "source", "track",
+  "param", "object", "embed", "defs", "symbol", "clippath", "lineargradient", "radialgradient", "filter", "mask",
+]);
+const CONTAINERS = new Set([
+  "main", "nav", "header", "footer", "aside", "search", "dialog", "alertdialog", "alert", "menu", "menubar", "tablist",
+  "toolbar", "tree", "radiogroup", "tabpanel", "feed", "log", "figure", "article",
+]);
+const CONTAINERS_IF_NAMED = new Set(["form", "region", "group", "list", "status"]);
+const FLAT = new Set([
+  "button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "checkbox", "radio", "switch", "treeitem",
+]);
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
+const JOINERS = /(?<![\u0300-\u{10ffff}])[\u200c\u200d]|[\u200c\u200d](?![\u0300-\u{10ffff}])/gu;
+
+class Outline {
+  constructor({ view = null, urls = false, whole = false, telling = true } = {}) {
+    this.view = view;
+    this.urls = urls;
+    this.telling = telling;
+    this.valueLimit = whole ? 5000 : SHOWN_VALUE;
+    this.lines = [];
+    this.run = "";
+    this.prefix = "";
+    this.depth = 0;
+    this.inline = 0;
+    this.muted = 0;
+    this.cells = 0;
+    this.count = 0;
+    this.suspects = 0;
+    this.rowMark = "";
+    this.pendingMark = "";
+  }
+
+  text(data) {
+    if (!this.muted) this.run += data;
+  }
+
+  // Something that is no text: parted by blanks from what stands around it.
+  item(text) {
+    this.pad();
+    this.run += `${text} `;
+  }
+
+  pad() {
+    if (this.run && !/[\s([]$/.test(this.run)) this.run += " ";
+  }
+
+  // The end of a line, or of a word where everything shares one.
+  flush() {
+    if (this.inline) return this.pad();
+    const text = tidy(this.run);
+    this.run = "";
+    if (text) this.line(text);
+  }
+
+  line(text) {
+    if (this.inline) return this.item(text);
+    this.lines.push(" ".repeat(this.depth) + this.prefix + text);
+    if (this.prefix) this.depth += 1;
+    this.prefix = "";
+  }
+
+  nested(work) {
+    this.flush();
+    const { depth, prefix } = this;
+    this.prefix = "";
+    this.depth += 1;
+    work();
+    this.flush();
+    this.depth = depth;
+    this.prefix = this.inline ? prefix : "";
+  }
+
+  onOneLine(work) {
+    this.flush();
+    this.inline += 1;
+    work();
+    this.inline -= 1;
+    this.flush();
+  }
+
+  refer(element, role, name) {
+    const ref = refOf(element);
+    this.count += 1;
+    if (this.telling) remember(ref, role, name);
+    return ref;
+  }
+}
+
+// \u0001 marks the place of a frame; a page may not write it.
+function tidy(text) {
+  return text.replace(/[\s\u0001]+/g, " ").trim();
+}
+
+function walkChildren(element, out, style) {
+  for (const child of childrenOf(element)) {
+    if (child.nodeType === Node.TEXT_NODE) {
+      if (style.visibility === "visible") out.text(child.data);
+    } else if (child.nodeType === Node.ELEMENT_NODE) {
+      walk(child, out, style);
+    }
+  }
+}
+
+function walk(element, out, parentStyle) {
+  const tag = element.localName;
+  if (UNREAD.has(tag.toLowerCase())) return;
+  if (tag === "br") return lineBreak(out);
+  if (tag === "wbr") return;
+  const style = getComputedStyle(element);
+  const display = style.display;
+  if (display === "none" || style.contentVisibility === "hidden") return;
+  if (mayHide(element)) out.suspects += 1;
+  const inline = display === "contents" || display.startsWith("inline") || display === "ruby";
+  if (!inline && isFolded(element, style)) return;
+  if (out.view && !inline && out.view.skips(element)) return;
+  const seen = style.visibility === "visible";
+  const muted = style.opacity === "0" && !style.transitionProperty.match(/opacity|all/) ? 1 : 0;
+  out.muted += muted;
+  if (inline && display !== "inline-block") emit(element, out, style, parentStyle, seen);
+  else block(element, out, style, parentStyle, seen);
+  out.muted -= muted;
+}
+
+function lineBreak(out) {
+  out.flush();
+}
+
+// A box folded to nothing shows nothing of what overflows it.
+function isFolded(element, style) {
+  if (style.overflowX === "visible" && style.overflowY === "visible") return false;
+  return (element.clientHeight === 0 || element.clientWidth === 0) && element.localName !== "body" && element.firstChild;
+}
+
+// Blocks begin a line, except where they stand side by side in a row.
+function block(element, out, style, parentStyle, seen) {
+  const beside = style.display.startsWith("inline") || isBeside(parentStyle);
+  const edge = () => (beside ? out.pad() : out.flush());
+  edge();
+  emit(element, out, style, parentStyle, seen);
+  edge();
+}
+
+function isBeside(parentStyle) {
+  return parentStyle.display.endsWith("flex") && parentStyle.flexDirection.startsWith("row");
+}
+
+function emit(element, out, style, parentStyle, seen) {
+  const role = roleOf(element);
+  const why = actionable(element, role, style, parentStyle.cursor);
+  if (why && (seen || element.firstElementChild === null)) {
+    if (seen) emitActionable(element, out, style, role, why);
+    return;
+  }
+  if (element.localName === "label") return emitLabel(element, out, style);
+  if (NAMING.has(element.localName) && namesParent(element)) return;
+  if (seen) emitStatic(element, out, style, role);
+  else walkChildren(element, out, style);
+}
+
+// A legend or caption is told once: as the name of its group.
+const NAMING = new Set(["legend", "figcaption"]);
+
+function namesParent(element) {
+  const parent = element.parentElement;
+  return parent !== null && !ownName(parent) && !hasNested(element) && NAMED_PARENTS.has(parent.localName);
+}
+
+const NAMED_PARENTS = new Set(["fieldset", "figure"]);
+
+// A label is told once: as the name of its field.
+function emitLabel(label, out, style) {
+  const hidden = standsFor(label);
+  if (hidden) return emitStandIn(label, hidden, out);
+  const control = label.control;
+  const named = control && control.type !== "hidden" && isSeen(control) && !labelOverruled(control);
+  out.muted += named ? 1 : 0;
+  walkChildren(label, out, style);
+  out.muted -= named ? 1 : 0;
+}
+
+function labelOverruled(control) {
+  return control.hasAttribute("aria-label") || control.hasAttribute("aria-labelledby");
+}
+
+function emitStandIn(label, control, out) {
+  const role = roleOf(control);
+  const name = contentName(label, control);
+  const states = statesOf(control, role);
+  out.item([role, quoted(name), out.refer(label, roleOf(label), name), ...states].join(" "));
+}
+
+function emitActionable(element, out, style, role, why) {
+  if (role === "link") return emitLink(element, out, style);
+  if (FIELD_ROLES.has(role)) return emitField(element, out, style, role);
+  if (FLAT.has(role) || why === "native") return emitControl(element, out, style, role || element.localName);
+  if (why === "edit") return emitEditor(element, out, style, role);
+  return emitClickable(element, out, style, role);
+}
+
+function emitLink(element, out, style) {
+  const name = nameOf(element, "link");
+  const ref = out.refer(element, "link", name);
+  const url = out.urls ? `(${address(element)})` : "";
+  out.run += `[${name || hintOf(element)} ${ref}${stateWords(element, "link")}]${url}`;
+  emitUnnamed(element, name, out, style);
+}
+
+function address(link) {
+  const href = link.href?.baseVal ?? link.href ?? "";
+  return href.startsWith(`${location.origin}/`) ? href.slice(location.origin.length) : shorten(href, 300);
+}
+
+function stateWords(element, role) {
+  return statesOf(element, role).map((state) => ` ${state}`).join("");
+}
+
+// What can be seen on an element but is not in its name: other text, and controls within it.
+function emitUnnamed(element, name, out, style) {
+  if (hasNested(element)) return out.nested(() => walkChildren(element, out, style));
+  if (NAMED_BY_CONTENT.has(roleOf(element)) && !element.hasAttribute("aria-label") && !element.hasAttribute("aria-labelledby")) return;
+  const text = contentName(element);
+  if (text && !name.toLowerCase().includes(text.toLowerCase())) out.item(text);
+}
+
+function emitControl(element, out, style, role) {
+  const nested = hasNested(element);
+  const name = nested ? ownName(element) : nameOf(element, role);
+  const ref = out.refer(element, roleOf(element), nameOf(element, role));
+  const shown = name ? ` ${quoted(name)}` : nested ? "" : ` ${hintOf(element)}`;
+  out.item(`${role}${shown} ${ref}${stateWords(element, role)}`);
+  emitUnnamed(element, name, out, style);
+}
+
+function ownName(element) {
+  return labelledBy(element) || collapse(element.getAttribute("aria-label") || "");
+}
+
+// Something to recognise a nameless control by.
+function hintOf(element) {
+  const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
+  if (drawn) return quoted(collapse(drawn.alt || drawn.getAttribute("aria-label")));
+  if (element.id) return `#${shorten(element.id, 40)}`;
+  const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
+  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : element.localName;
+}
+
+function emitField(element, out, style, role) {
+  const name = nameOf(element, role);
+  const ref = out.refer(element, role, name);
+  const word = element.type === "password" ? "password" : role;
+  const shown = name ? ` ${quoted(name)}` : ` ${hintOf(element)}`;
+  const value = valuePart(element, role, name, out.valueLimit);
+  out.item(`${word}${shown} ${ref}${value}${stateWords(element, role)}`);
+  if (element.localName === "div" && role === "listbox") out.nested(() => walkChildren(element, out, style));
+}
+
+function emitEditor(element, out, style, role) {
+  const name = ownName(element);
+  const ref = out.refer(element, role, name);
+  const text = collapse(element.innerText);
+  const shown = text ? ` = ${quoted(shorten(text, Math.max(out.valueLimit, 5000)))}` : "";
+  out.item(`editor${name ? ` ${quoted(name)}` : ""} ${ref}${shown}`);
+}
+
+// Clickable for other reasons than its kind: in angle brackets around what it says.
+function emitClickable(element, out, style, role) {
+  const nested = hasNested(element) || SPREAD.has(role) || element.localName === "canvas";
+  const name = nested ? "" : nameOf(element, role) || contentName(element);
+  const ref = out.refer(element, role, name || (nested ? shorten(contentName(element), 200) : ""));
+  const word = role && !PLAIN.has(role) ? `${role} ` : "";
+  if (!nested) {
+    cellBorder(role, out);
+    const text = name || (word ? "" : hintOf(element));
+    out.item(`<${word}${text}${text ? " " : ""}${ref}${stateWords(element, role)}>`);
+    return;
+  }
+  const label = ownName(element) || (element.localName === "canvas" ? `canvas ${hintOf(element)}` : "");
+  if (role === "row") out.rowMark = `<${ref}>`;
+  else if (role === "listitem") out.pendingMark = `<${ref}>`;
+  else out.item(`<${label ? `${label} ` : ""}${ref}${stateWords(element, role)}>`);
+  emitStatic(element, out, style, role);
+}
+
+const SPREAD = new Set(["row", "table", "grid", "list", "main", "dialog"]);
+const PLAIN = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem", "row", "group", "region", "img", "article"]);
+
+function emitStatic(element, out, style, role) {
+  if (role === "heading") return emitHeading(element, out, style);
+  if (role === "table" || role === "grid" || role === "treegrid") return emitTable(element, out, style, role);
+  if (role === "row") return emitRow(element, out, style);
+  if (CELLS.has(role)) return emitCell(element, out, style, role);
+  if (role === "listitem") return emitListItem(element, out, style);
+  if (role === "img" || role === "canvas" || role === "video" || role === "audio") return emitImage(element, out, style, role);
+  if (role === "iframe") return emitFrame(element, out);
+  if (role === "progressbar" || role === "meter") return emitGauge(element, out, role);
+  if (element.localName === "pre") return emitPre(element, out, style);
+  if (element.localName === "details" && !element.open) return emitClosedDetails(element, out, style);
+  if (CONTAINERS.has(role)) return emitContainer(element, out, style, role, nameOf(element, role));
+  if (CONTAINERS_IF_NAMED.has(role)) return emitIfNamed(element, out, style, role);
+  return walkChildren(element, out, style);
+}
+
+function emitHeading(element, out, style) {
+  out.flush();
+  out.onOneLine(() => {
+    out.run += `${"#".repeat(headingLevel(element))} `;
+    const label = ownName(element);
+    if (label && !collapse(element.textContent)) out.text(label);
+    else walkChildren(element, out, style);
+  });
+}
+
+function emitContainer(element, out, style, role, name) {
+  out.flush();
+  const word = role === "dialog" && element.matches(":modal") ? "modal dialog" : role;
+  out.line(name ? `${word} ${quoted(name)}` : word);
+  const at = out.lines.length;
+  out.nested(() => walkChildren(element, out, style));
+  if (!out.inline && out.lines.length === at && !name) out.lines.pop();
+}
+
+function emitIfNamed(element, out, style, role) {
+  const name = role === "list" ? "" : ownName(element) || nativeName(element);
+  if (!name) return role === "list" && insideItem(element) ? out.nested(() => walkChildren(element, out, style)) : walkChildren(element, out, style);
+  emitContainer(element, out, style, role, name);
+}
+
+function insideItem(list) {
+  return list.parentElement?.localName === "li" && !list.parentElement.matches("nav li:only-child");
+}
+
+function emitListItem(element, out, style) {
+  out.flush();
+  const { depth } = out;
+  const mark = out.pendingMark ? `${out.pendingMark} ` : "";
+  out.pendingMark = "";
+  if (!out.inline) out.prefix = `- ${mark}`;
+  else out.run += mark;
+  walkChildren(element, out, style);
+  out.flush();
+  if (!out.inline) {
+    if (out.prefix && mark) out.line("");
+    out.prefix = "";
+    out.depth = depth;
+  }
+}
+
+function emitImage(element, out, style, role) {
+  const name = nameOf(element, role);
+  if (name) out.item(`(${role} ${quoted(name)})`);
+  if (element.localName === "svg") return emitDrawing(element, out, style);
+  if (role !== "img" && !name) out.item(`(${role})`);
+  if (element.localName !== "img") walkChildren(element, out, style);
+}
+
+function emitDrawing(svg, out, style) {
+  if (svg.firstElementChild) walkChildren(svg, out, style);
+}
+
+// The frame's own outline is put in this line's place by whoever can see into it.
+function emitFrame(element, out) {
+  const name = collapse(element.title || element.getAttribute("aria-label") || element.name || "");
+  out.flush();
+  out.line(`iframe${name ? ` ${quoted(name)}` : ""}\u0001${refOf(element)}\u0001`);
+}
+
+function emitGauge(element, out, role) {
+  const name = nameOf(element, role);
+  const value = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || String(element.value ?? "");
+  out.item(`(${role}${name ? ` ${quoted(name)}` : ""}${value ? ` ${value}` : ""})`);
+}
+
+function emitPre(element, out, style) {
+  if (element.firstElementChild && hasNested(element)) return walkChildren(element, out, style);
+  if (out.inline || out.muted) return out.text(element.textContent);
+  out.flush();
+  for (const line of element.textContent.split("\n")) if (line.trim()) out.line(line.replace(/\u0001/g, "").trimEnd());
+}
+
+function emitClosedDetails(element, out, style) {
+  const summary = [...element.children].find((child) => child.localName === "summary");
+  if (summary) walk(summary, out, style);
+}

@@ -1,0 +1,58 @@
+// References: an element keeps its own for as long as it lives, and none is ever given twice.
+
+const refOfElement = new WeakMap();
+const elementOfRef = new Map();
+const shownAs = new Map();
+const listening = new WeakSet();
+let refPrefix = "e";
+let lastRef = 0;
+
+function refOf(element) {
+  let ref = refOfElement.get(element);
+  if (!ref) {
+    ref = `${refPrefix}${++lastRef}`;
+    refOfElement.set(element, ref);
+    elementOfRef.set(ref, new WeakRef(element));
+  }
+  return ref;
+}
+
+function elementOf(ref) {
+  const element = elementOfRef.get(ref)?.deref();
+  return element && element.isConnected ? element : null;
+}
+
+// What the model was told about a reference, to compare with when it acts on it.
+function remember(ref, role, name) {
+  shownAs.set(ref, { role, name, warned: false });
+}
+
+function describedAs(role, name) {
+  return name ? `${role || "element"} ${quoted(shorten(name, 80))}` : role || "element";
+}
+
+// Refused once: the second call on the same changed element goes through, unless more than digits changed again.
+function changeSince(ref, element) {
+  const before = shownAs.get(ref);
+  if (!before) return null;
+  const role = roleOf(element);
+  const name = nameOf(element, role) || contentOfClickable(element, role);
+  if (before.role === role && before.name === name) return null;
+  if (before.warned && sameButDigits(before.warned, name)) return null;
+  const was = describedAs(before.role, before.name);
+  shownAs.set(ref, { ...before, warned: name || " " });
+  return { was, is: describedAs(role, name) };
+}
+
+function sameButDigits(one, other) {
+  const plain = (text) => text.replace(/\d+/g, "#").trim();
+  return plain(one) === plain(other);
+}
+
+function contentOfClickable(element, role) {
+  return ACTIVE_ROLES.has(role) ? "" : shorten(contentName(element), 200);
+}
+
+function forgetDead() {
+  for (const [ref, held] of elementOfRef) if (!held.deref()) elementOfRef.delete(ref);
+}

@@ -1,0 +1,73 @@
+// Tables: one row a line, cells parted by bars; tables that only lay out are read as plain blocks.
+
+const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
+const layoutTables = new WeakMap();
+
+function emitTable(table, out, style, role) {
+  out.flush();
+  if (role === "table" && isLayout(table)) return walkChildren(table, out, style);
+  const name = nameOf(table, role);
+  const rows = table.rows?.length || table.querySelectorAll("[role=row]").length;
+  out.line(`${role}${name ? ` ${quoted(name)}` : ""}${rows > 3 ? ` (${rows} rows)` : ""}`);
+  out.nested(() => walkTable(table, out, style));
+}
+
+function walkTable(table, out, style) {
+  for (const child of childrenOf(table)) {
+    if (child.nodeType === Node.ELEMENT_NODE && child.localName !== "caption") walk(child, out, style);
+  }
+}
+
+function isLayout(table) {
+  if (table.localName !== "table") return false;
+  let known = layoutTables.get(table);
+  if (known === undefined) {
+    known = laysOut(table);
+    layoutTables.set(table, known);
+  }
+  return known;
+}
+
+function laysOut(table) {
+  if (table.caption || table.tHead || table.querySelector("th")) return table.querySelector("table") !== null;
+  if (table.querySelector("table,form,h1,h2,h3,section,article,nav")) return true;
+  return table.rows.length < 2 || (table.rows[0]?.cells.length || 0) < 2;
+}
+
+function emitRow(row, out, style) {
+  const mark = out.rowMark ? `${out.rowMark} ` : "";
+  out.rowMark = "";
+  const table = row.closest?.("table");
+  if (table && isLayout(table)) return emitLayoutRow(row, out, style, mark);
+  const cells = out.cells;
+  out.onOneLine(() => {
+    out.run += mark;
+    out.cells = 0;
+    walkChildren(row, out, style);
+  });
+  out.cells = cells;
+}
+
+function emitLayoutRow(row, out, style, mark) {
+  out.flush();
+  out.run += mark;
+  walkChildren(row, out, style);
+  out.flush();
+}
+
+function emitCell(cell, out, style, role) {
+  const table = cell.closest?.("table");
+  if (table && isLayout(table)) return layoutCell(cell, out, style);
+  cellBorder(role, out);
+  walkChildren(cell, out, style);
+}
+
+function layoutCell(cell, out, style) {
+  out.pad();
+  walkChildren(cell, out, style);
+  out.pad();
+}
+
+function cellBorder(role, out) {
+  if (CELLS.has(role) && out.inline && out.cells++ > 0) out.item("|");
+}

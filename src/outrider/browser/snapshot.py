@@ -1,0 +1,226 @@
+"""What a page shows, as an outline that a model can read and act on; and what has changed in it.
+
+One script walks each document; here frames are put in their places, closed shadow roots opened, and
+the outline is cut to size. The same element keeps its reference for as long as it lives.
+"""
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from outrider.browser.cdp import PageGone, ProtocolError
+from outrider.browser.difference import Difference, difference
+from outrider.browser.frames import Frame
+from outrider.browser.listeners import Listeners
+from outrider.browser.outline import DEFAULT_CHARS, Piece, depth, found, interactive, limited
+from outrider.browser.page import Page
+from outrider.browser.scripts import REF, WORLD, Scripts
+from outrider.browser.values import Handle, ScriptError
+from outrider.core.errors import NotFound
+
+Mode = Literal["viewport", "full", "interactive"]
+LARGE = 6_000  # elements from which on differences are taken of the viewport only
+FRAME = re.compile("\x01(.*?)\x01")
+DEEPEST = 5  # frames in frames
+
+
+@dataclass
+class Seen:
+    """One look at a page.
+
+    Attributes:
+        lines: The outline.
+        position: Where it was looked at: title, url, x, y, width, height, scrollWidth, scrollHeight, elements, state.
+        rest: What lies above and below the viewport, where only that was looked at.
+        loader: The document.
+        mode: What was looked at.
+    """
+
+    lines: list[str]
+    position: dict[str, Any]
+    rest: dict[str, str] = field(default_factory=dict)
+    loader: str = ""
+    mode: Mode = "full"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """An outline, cut to its budget.
+
+    Attributes:
+        piece: The lines that fit.
+        position: As in `Seen`.
+        rest: As in `Seen`.
+    """
+
+    piece: Piece
+    position: dict[str, Any]
+    rest: dict[str, str]
+
+    def __str__(self) -> str:
+        above, below = self.rest.get("above"), self.rest.get("below")
+        parts = [_head(self.position)] if self.piece.offset == 0 else []
+        parts += [f"… above: {above}"] if above else []
+        parts.append(str(self.piece))
+        parts += [f"… below: {below}"] if below else []
+        return "\n".join(part for part in parts if part)
+
+
+def _head(position: dict[str, Any]) -> str:
+    title = " ".join(position["title"].split())[:200]
+    down, high, tall = position["y"], position["height"], position["scrollHeight"]
+    where = f" (scrolled {down} of {max(tall - high, 0)})" if down else f" ({tall / high:.1f} screens)" if tall > 1.2 * high else ""
+    return f"{title} · {position['url'][:300]}{where}"
+
+
+class Eyes:
+    """Looks at one page.
+
+    Args:
+        page: Which.
+        scripts: Its scripts.
+    """
+
+    def __init__(self, page: Page, scripts: Scripts | None = None) -> None:
+        self.page = page
+        self.scripts = scripts or Scripts(page)
+        self._listeners = Listeners()
+        self._seen: Seen | None = None
+
+    async def snapshot(
+        self,
+        mode: Mode = "viewport",
+        *,
+        root: str = "",
+        find: str = "",
+        urls: bool = False,
+        limit: int = DEFAULT_CHARS,
+        offset: int = 0,
+    ) -> Snapshot:
+        """An outline of what the page shows.
+
+        Args:
+            mode: `viewport` (what can be seen now, and an outline of the rest), `full`, or `interactive`
+                (full, but only the lines that something can be done with).
+            root: A reference: only what is inside that element, its options and its whole value included.
+            find: Only the lines that hold this text, with their headings.
+            urls: Links with their addresses.
+            limit: Characters.
+            offset: The line to begin with, from a former answer.
+
+        Raises:
+            NotFound: `root` is no longer on the page.
+        """
+        looked: Mode = "viewport" if mode == "viewport" and not (root or find) else "full"
+        seen = await self.look(looked, root=root, urls=urls)
+        if not (root or urls or find):
+            await self._keep(seen)
+        lines = found(seen.lines, find) if find else seen.lines
+        lines = interactive(lines) if mode == "interactive" else lines
+        return Snapshot(limited(lines, limit, offset), seen.position, seen.rest)
+
+    async def look(self, mode: Mode, *, root: str = "", urls: bool = False, telling: bool = True) -> Seen:
+        """The whole outline, not cut. Raises NotFound."""
+        frame = self.scripts.frame_of(root) if root else self.page.main
+        if frame is None:
+            raise NotFound(f"the frame of {root} is gone", hint="take a snapshot", code="not_found")
+        options = {"mode": mode, "root": root, "urls": urls, "telling": telling}
+        lines, told = await self._outline(frame, options, 0)
+        if told.get("gone"):
+            raise NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
+        rest = {name: told[name] for name in ("above", "below") if told.get(name)}
+        return Seen(lines, told, rest, frame.loader, mode)
+
+    async def remember(self) -> None:
+        """Makes sure that there is something to compare with later: a first look, if there was none."""
+        if self._seen is None or self._seen.loader != self.page.main.loader:
+            await self._keep(await self.look("full", telling=False) if await self._is_small() else None)
+
+    async def difference(self) -> tuple[Difference, Seen]:
+        """What has changed since the last look, and the new one. Another document is `whole`."""
+        before = self._seen
+        mode: Mode = before.mode if before else "viewport"
+        after = await self.look(mode)
+        self._seen = after
+        if before is None or before.loader != after.loader:
+            return Difference((), whole=True), after
+        return difference(before.lines, after.lines), after
+
+    async def _is_small(self) -> bool:
+        return (await self.scripts.call(self.page.main, "position"))["elements"] < LARGE
+
+    async def _keep(self, seen: Seen | None) -> None:
+        """Keeps a look to compare with: of a small page the whole, of a large one the viewport."""
+        if seen is None:
+            seen = await self.look("viewport", telling=False)
+        wanted: Mode = "full" if seen.position["elements"] < LARGE else "viewport"
+        self._seen = seen if seen.mode == wanted else await self.look(wanted)
+
+    async def _outline(self, frame: Frame, options: dict[str, Any], level: int) -> tuple[list[str], dict[str, Any]]:
+        await self.scripts.install(frame) if WORLD not in frame.worlds else None
+        marked = await self._listeners.mark(frame)
+        told = await self.scripts.call(frame, "snapshot", options)
+        if told.get("suspects") and await self._open_roots(frame):
+            marked += await self._listeners.mark(frame)
+            told = await self.scripts.call(frame, "snapshot", options)
+        lines = told.pop("lines").split("\n") if told.get("lines") else []
+        if any("\x01" in line for line in lines):
+            lines = await self._with_frames(frame, lines, options | {"root": ""}, level)
+        return lines, told
+
+    async def _open_roots(self, frame: Frame) -> int:
+        """Opens closed shadow roots for the scripts: the browser knows them. Returns how many there were."""
+        suspects = await frame.handle(WORLD, "() => outrider.suspects()")
+        listed = await frame.channel.send(
+            "Runtime.getProperties", {"objectId": suspects.object_id, "ownProperties": True}
+        )
+        hosts = [
+            Handle(each["value"]["objectId"], "node")
+            for each in listed["result"]
+            if each["name"].isdigit() and "objectId" in each.get("value", {})
+        ]
+        return sum(await asyncio.gather(*(self._open_root(frame, host) for host in hosts)))
+
+    async def _open_root(self, frame: Frame, host: Handle) -> int:
+        asked = {"objectId": host.object_id, "depth": 1, "pierce": True}
+        node = (await frame.channel.send("DOM.describeNode", asked))["node"]
+        closed = [each for each in node.get("shadowRoots", ()) if each["shadowRootType"] == "closed"]
+        for root in closed:
+            where = {"backendNodeId": root["backendNodeId"], "executionContextId": await frame.context(WORLD)}
+            answer = await frame.channel.send("DOM.resolveNode", where)
+            opened = Handle(answer["object"]["objectId"], "node")
+            await frame.evaluate(WORLD, "(host, root) => outrider.openRoot(host, root)", host, opened)
+        return len(closed)
+
+    async def _with_frames(
+        self, frame: Frame, lines: list[str], options: dict[str, Any], level: int
+    ) -> list[str]:
+        inside = await self._frames_in(frame, options, level) if level < DEEPEST else {}
+        joined: list[str] = []
+        for line in lines:
+            match = FRAME.search(line)
+            joined.append(FRAME.sub("", line))
+            if match:
+                indent = " " * (depth(line) + 1)
+                joined += [indent + each for each in inside.get(match.group(1), [])]
+        return joined
+
+    async def _frames_in(self, frame: Frame, options: dict[str, Any], level: int) -> dict[str, list[str]]:
+        children = self.page.frames.children(frame)
+        answers = await asyncio.gather(*(self._inside(child, options, level + 1) for child in children))
+        return dict(answers)
+
+    async def _inside(self, child: Frame, options: dict[str, Any], level: int) -> tuple[str, list[str]]:
+        """A frame that goes away or hangs while it is looked at shows nothing; the page is still told."""
+        try:
+            ref = await self.scripts.owner_ref(child)
+            lines, _ = await self._outline(child, options, level)
+        except (ProtocolError, PageGone, ScriptError, NotFound):
+            return "", []
+        return ref, lines
+
+
+def is_ref(text: str) -> bool:
+    """Whether a text is a reference and no selector."""
+    return REF.fullmatch(text) is not None
