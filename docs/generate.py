@@ -42,7 +42,8 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
 
 
 def _tool(tool: Tool) -> Iterator[str]:
-    cost = count_tokens(json.dumps(tool_entry(tool, tool.name).model_dump(by_alias=True, exclude_none=True, mode="json")))
+    entry = tool_entry(tool, tool.name).model_dump(by_alias=True, exclude_none=True, mode="json")
+    cost = count_tokens(json.dumps(entry))
     yield f"### `{tool.name}`: {tool.title}\n"
     yield f"{tool.description}\n"
     facts = f"Effect `{tool.effect}`, stake `{stake_of(tool, {})}`, gives up after {tool.timeout:g} s, {cost} tokens."
