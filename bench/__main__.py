@@ -1,0 +1,50 @@
+"""Runs the parts and prints their tables; a whole run also rewrites docs/benchmarks.md."""
+
+import argparse
+import importlib
+import platform
+import sys
+
+from bench.figures import Part
+from bench.peers import ROOT
+
+PARTS = ("cold_start", "call_overhead", "reading", "tokens")
+REPORT = ROOT / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Outrider beside its peers, measured in turns in one run. Read the ratios: they hold where absolute times do not.
+The yardstick of each table has the ratio 1.00; less is better. Repeat it with `make bench`, or one part with
+`make bench PARTS=cold_start`; the peers are installed into `.cache/bench` in the versions that `bench/peers.txt` and
+`bench/package-lock.json` pin. The run rewrites this page.
+"""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    options.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}; all if none is named")
+    options.add_argument("--quick", action="store_true", help="few turns: whether it runs, not how fast it is")
+    given = options.parse_args()
+    if unknown := set(given.parts) - set(PARTS):
+        options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    found = [measure(name, quick=given.quick) for name in given.parts or PARTS]
+    if not given.parts and not given.quick:
+        REPORT.write_text("\n".join([HEAD, machine(), *(f"\n{part.text()}" for part in found)]) + "\n")
+    return 0
+
+
+def measure(name: str, *, quick: bool) -> Part:
+    """One part, printed as soon as it is there."""
+    part = importlib.import_module(f"bench.{name}").run(quick=quick)
+    print(f"{part.text()}\n", flush=True)
+    return part
+
+
+def machine() -> str:
+    """What it ran on, as far as it matters for ratios."""
+    return (
+        f"Last run: {platform.system()} on {platform.machine()}, Python {platform.python_version()}, a shared machine."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

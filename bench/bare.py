@@ -1,0 +1,32 @@
+"""The yardstick: one tool on the SDK's low-level server, and nothing else."""
+
+import anyio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+async def list_tools(_context, _params):
+    return ListToolsResult(tools=[Tool(name="echo", description="Say it back.", input_schema=SCHEMA)])
+
+
+async def call_tool(_context, params):
+    given = params.arguments
+    return CallToolResult(content=[TextContent(text=given["text"] * given.get("times", 1))])
+
+
+async def main():
+    server = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,31 @@
+"""What one writes without Outrider: httpx2 and trafilatura. Runs in the peers' environment, so it stands alone."""
+
+import asyncio
+import json
+import sys
+import time
+
+import httpx2
+import trafilatura
+
+AT_ONCE = 8
+
+
+async def main(url: str, first: int, last: int) -> None:
+    async with httpx2.AsyncClient() as client:
+        limit = asyncio.Semaphore(AT_ONCE)
+
+        async def read(number: int) -> int:
+            async with limit:
+                page = await client.get(f"{url}/{number}")
+                return len(trafilatura.extract(page.text, output_format="markdown", include_links=True) or "")
+
+        await read(last)  # what is set up once is not what is measured
+        started, used = time.perf_counter(), time.process_time()
+        sizes = await asyncio.gather(*(read(number) for number in range(first, last)))
+        wall, cpu = time.perf_counter() - started, time.process_time() - used
+    print(json.dumps({"wall": wall, "cpu": cpu, "chars": sum(sizes)}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
