@@ -135,9 +135,10 @@ class Connection:
         """Why the connection is gone; None while it stands."""
         return self._lost
 
-    def on_lost(self, watcher: Callable[[str], None]) -> None:
-        """Calls `watcher` with the reason as soon as the connection is gone."""
+    def on_lost(self, watcher: Callable[[str], None]) -> Callable[[], None]:
+        """Calls `watcher` with the reason as soon as the connection is gone; returns how to stop that."""
         self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
 
     def channel(self, session_id: str) -> "Channel":
         """The conversation with one target; the empty id is the browser itself."""
@@ -219,7 +220,7 @@ class Connection:
             waiting.fail(_gone(reason))
         for channel in self._channels.values():
             channel.lost = reason
-        for watcher in self._watchers:
+        for watcher in list(self._watchers):
             watcher(reason)
 
 

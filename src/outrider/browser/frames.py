@@ -29,6 +29,8 @@ class Frame:
         name: The `name` attribute.
         loader: Its document; another one after each navigation.
         worlds: World name to execution context, in this document.
+        detached: Whether it has been taken out of the page.
+        failed: Whether it shows the browser's own page about an error.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Frame:
     origin: str = ""
     worlds: dict[str, int] = field(default_factory=dict)
     detached: bool = False
+    failed: bool = False
 
     @property
     def is_root_of_process(self) -> bool:
@@ -110,15 +113,11 @@ class Frame:
 
 
 class Frames:
-    """All frames of a page, kept up by the events of its channels.
+    """All frames of a page, kept up by the events of its channels."""
 
-    Args:
-        changed: Called with each frame that has a new document or address, or was detached.
-    """
-
-    def __init__(self, changed: Callable[[Frame], None] = lambda _: None) -> None:
+    def __init__(self) -> None:
         self._frames: dict[str, Frame] = {}
-        self._changed = changed
+        self._watchers: list[Callable[[str], None]] = []
         self.main: Frame | None = None
 
     def __iter__(self) -> Iterator[Frame]:
@@ -134,6 +133,10 @@ class Frames:
     def children(self, frame: Frame) -> list[Frame]:
         """The frames directly inside another."""
         return [each for each in self._frames.values() if each.parent is frame]
+
+    def watch(self, watcher: Callable[[str], None]) -> None:
+        """Calls `watcher` with the address of each document that a frame begins to show."""
+        self._watchers.append(watcher)
 
     def follow(self, channel: Channel) -> None:
         """Listens to what a channel tells of frames; call before `Page.enable`."""
@@ -178,7 +181,9 @@ class Frames:
         return frame
 
     def _describe(self, frame: Frame, told: dict[str, Any]) -> None:
-        frame.url = told.get("url", "") + told.get("urlFragment", "")
+        # A document that could not be loaded stands under an address of the browser's own.
+        frame.url = told.get("unreachableUrl") or told.get("url", "") + told.get("urlFragment", "")
+        frame.failed = bool(told.get("unreachableUrl"))
         frame.name, frame.loader = told.get("name", ""), told.get("loaderId", "")
         frame.origin = told.get("securityOrigin", "")
 
@@ -205,12 +210,12 @@ class Frames:
         if frame is not None:
             self._remove_children(frame)
             self._describe(frame, told)
-            self._changed(frame)
+            for watcher in self._watchers:
+                watcher(frame.url)
 
     def _moved(self, event: dict[str, Any]) -> None:
         if frame := self._frames.get(event["frameId"]):
             frame.url = event["url"]
-            self._changed(frame)
 
     def _remove_children(self, frame: Frame) -> None:
         for child in self.children(frame):
@@ -221,7 +226,6 @@ class Frames:
         frame.detached = True
         frame.worlds.clear()
         self._frames.pop(frame.id, None)
-        self._changed(frame)
 
     def _created(self, channel: Channel, context: dict[str, Any]) -> None:
         about = context.get("auxData", {})

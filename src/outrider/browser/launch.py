@@ -79,7 +79,7 @@ async def launch(
     profile = Profile(folder)
     arguments = flags.command_line(profile.path, headless=headless, sandbox=shut_in, proxy=proxy, extra=extra)
     try:
-        process = spawn(found.path, arguments, profile.path / "words.log")
+        process = spawn(found.path, arguments, profile.path)
     except BaseException:
         profile.remove()
         raise

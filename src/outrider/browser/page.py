@@ -1,16 +1,21 @@
 """One page (a tab): its frames, its scripts, and trusted input."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Literal
 
-from outrider.browser.cdp import DEADLINE, Channel
+from outrider.browser.cdp import DEADLINE, Channel, PageGone
 from outrider.browser.frames import MAIN, Frame, Frames
 from outrider.browser.keys import MODIFIERS, read_chord
+from outrider.browser.loading import Loading
 from outrider.browser.values import Handle
 from outrider.core.errors import Unavailable
 
 Button = Literal["left", "right", "middle", "back", "forward", "none"]
 MouseKind = Literal["move", "down", "up", "click", "wheel"]
+# Asks for what somebody wants of every channel of a page, before its first document runs.
+Dress = Callable[[Channel], list[asyncio.Future[dict[str, Any]]]]
+FOLLOWED = [{"type": "iframe"}]  # what is attached to below a page; workers run by themselves
 BUTTONS = {"none": 0, "left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 INPUT_SECONDS = 10.0
 
@@ -22,17 +27,47 @@ class Page:
         target_id: The browser's name of it.
         channel: The conversation with it.
         frames: All its frames; `frames.main` is the page itself.
+        loading: What its documents and requests are doing.
+        opener: The page that opened it, for a pop-up.
+        lost: Why nothing can be asked of it any more: closed, or crashed.
     """
 
     def __init__(self, target_id: str, channel: Channel) -> None:
         self.target_id = target_id
         self.channel = channel
         self.frames = Frames()
+        self.loading = Loading()
+        self.opener: str | None = None
+        self.lost: PageGone | None = None
+        self.crashed = False
         self._scripts: list[tuple[str, str]] = []
+        self._dresses: list[Dress] = []
+        self._channels = [channel]
+        self._on_lost: list[Callable[[Page], None]] = []
 
     async def attach(self) -> None:
         """Takes the page over: its frames, its worlds, and what it is still to load."""
         await self._adopt(self.channel, None)
+
+    async def wear(self, dress: Dress) -> None:
+        """Sets something up on every channel that the page has and will have (logs, a time zone)."""
+        self._dresses.append(dress)
+        await asyncio.gather(*(each for channel in list(self._channels) for each in dress(channel)))
+
+    def on_lost(self, watcher: "Callable[[Page], None]") -> None:
+        """Calls `watcher` once when the page is closed or crashes; `lost` says which."""
+        self._on_lost.append(watcher)
+
+    def lose(self, reason: PageGone, *, crashed: bool = False) -> None:
+        """Nothing more can be asked: whatever waits for the page fails now."""
+        if self.lost is not None:
+            return
+        self.lost, self.crashed = reason, crashed
+        for channel in self._channels:
+            channel.connection.drop(channel.session_id, reason.message)
+        self.loading.ring()
+        for watcher in self._on_lost:
+            watcher(self)
 
     @property
     def main(self) -> Frame:
@@ -181,39 +216,65 @@ class Page:
 
     async def _adopt(self, channel: Channel, parent: Frame | None) -> None:
         """Sets up the page's target, or that of a cross-origin frame, all in one breath, and lets it run."""
-        self.frames.follow(channel)
-        channel.on("Target.attachedToTarget", lambda event: self._attached(channel, event))
-        channel.on("Target.detachedFromTarget", self._detached)
+        self._listen(channel)
         sent = [
             channel.send("Page.enable"),
             channel.send("Page.getFrameTree"),
-            channel.send("Target.setAutoAttach", {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}),
+            channel.send("Page.setLifecycleEventsEnabled", {"enabled": True}),
+            channel.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+            channel.send("Inspector.enable"),
+            channel.send(
+                "Target.setAutoAttach",
+                {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": FOLLOWED},
+            ),
             *(
                 channel.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": world})
                 for world, source in self._scripts
             ),
+            *(each for dress in self._dresses for each in dress(channel)),
         ]
-        tree = (await sent[1])["frameTree"]
-        self.frames.take(channel, tree, parent)
-        sent.append(channel.send("Runtime.enable"))
-        sent.append(channel.send("Runtime.runIfWaitingForDebugger"))
+        self.frames.take(channel, (await sent[1])["frameTree"], parent)
+        sent += [channel.send("Runtime.enable"), channel.send("Runtime.runIfWaitingForDebugger")]
         await asyncio.gather(*sent)
 
+    def _listen(self, channel: Channel) -> None:
+        self.frames.follow(channel)
+        self.loading.follow(channel, lambda frame_id: self.frames.main is None or self.frames.main.id == frame_id)
+        channel.on("Target.attachedToTarget", lambda event: self._attached(channel, event))
+        channel.on("Target.detachedFromTarget", self._detached)
+        channel.on("Inspector.targetCrashed", lambda _: self._crashed(channel))
+
     def _attached(self, parent: Channel, event: dict[str, Any]) -> None:
-        """A frame or worker below: each waits until it is told to go on."""
-        channel = parent.connection.channel(event["sessionId"])
-        info = event["targetInfo"]
-        if info["type"] == "iframe":
-            around = self.frames.get(info["targetId"])
-            parent.connection.spawn(self._adopt(channel, around.parent if around else None), "a cross-origin frame")
+        """A frame below: it waits until it is told to go on."""
+        channel, info = parent.connection.channel(event["sessionId"]), event["targetInfo"]
+        if info["type"] != "iframe":
+            channel.tell("Runtime.runIfWaitingForDebugger")
             return
-        channel.tell("Runtime.runIfWaitingForDebugger")
-        channel.tell("Target.setAutoAttach", {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True})
+        self._channels.append(channel)
+        around = self.frames.get(info["targetId"])
+        parent.connection.spawn(self._adopt(channel, around.parent if around else None), "a cross-origin frame")
 
     def _detached(self, event: dict[str, Any]) -> None:
-        channel = self.channel.connection.channel(event["sessionId"])
+        found = [channel for channel in self._channels if channel.session_id == event["sessionId"]]
+        for channel in found:
+            self._lose_frames(channel, "the frame has been closed")
+
+    def _crashed(self, channel: Channel) -> None:
+        if channel is self.channel:
+            message = f"the page has crashed; it was at {self._address()}"
+            hint = "open the session again where it was, or navigate elsewhere"
+            details = {"url": self._address()}
+            self.lose(PageGone(message, code="page_crashed", hint=hint, details=details), crashed=True)
+        else:
+            self._lose_frames(channel, "the frame has crashed")
+
+    def _lose_frames(self, channel: Channel, reason: str) -> None:
+        self._channels.remove(channel)
         self.frames.lose(channel)
-        self.channel.connection.drop(event["sessionId"], "the frame has been closed")
+        channel.connection.drop(channel.session_id, reason)
+
+    def _address(self) -> str:
+        return self.frames.main.url if self.frames.main else "about:blank"
 
 
 def _root_of_process(frame: Frame) -> Frame:

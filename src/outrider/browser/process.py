@@ -68,12 +68,14 @@ class Process:
             await anyio.sleep(POLL)
 
 
-def spawn(program: Path, arguments: list[str], words: Path) -> Process:
-    """Starts the browser. Raises NotConfigured or Unavailable."""
+def spawn(program: Path, arguments: list[str], folder: Path) -> Process:
+    """Starts the browser; its own temporary files go into the folder too. Raises NotConfigured or Unavailable."""
     if sys.platform == "win32":
         raise NotConfigured(
             "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_url`"
         )
+    words, temporary = folder / "words.log", folder / "tmp"
+    temporary.mkdir(exist_ok=True)
     theirs_in, ours_out = _pipe()
     ours_in, theirs_out = _pipe()
     try:
@@ -97,7 +99,8 @@ def _spawned(program: Path, arguments: list[str], words: Path, reading: int, wri
         (os.POSIX_SPAWN_DUP2, reading, 3),
         (os.POSIX_SPAWN_DUP2, writing, 4),
     ]
-    return os.posix_spawn(program, [str(program), *arguments], os.environ, file_actions=actions, setpgroup=0)
+    environ = os.environ | {"TMPDIR": str(words.parent / "tmp")}
+    return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
 
 
 def _pipe() -> tuple[int, int]:

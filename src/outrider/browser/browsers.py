@@ -1,0 +1,254 @@
+"""All browser sessions of this process: opened, found again by their owner, put away, and closed."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from outrider.browser.attach import Attached
+from outrider.browser.emulate import Look
+from outrider.browser.engine import Engine, start_engine
+from outrider.browser.navigate import BLANK, Arrival, read_address
+from outrider.browser.session import Options, Session
+from outrider.browser.settings import BrowserSettings
+from outrider.browser.states import StateInfo, States
+from outrider.core.egress import Guard
+from outrider.core.errors import NotFound, OutriderError, Unavailable
+
+Host = Engine | Attached
+log = logging.getLogger(__name__)
+LOOK_EVERY = 15.0  # seconds between two looks at who is idle
+
+
+class Browsers:
+    """The browser domain's front door. Starts nothing until it is needed.
+
+    Args:
+        settings: The operator's.
+        guard: What pages may reach.
+        folder: Where saved states are kept.
+    """
+
+    def __init__(self, settings: BrowserSettings, guard: Guard, folder: Path) -> None:
+        key = settings.state_key.get_secret_value() if settings.state_key else ""
+        self.settings = settings
+        self.states = States(folder / "states", key)
+        self._guard = guard
+        self._engines: dict[bool, asyncio.Task[Host]] = {}
+        self._sessions: dict[str, Session] = {}
+        self._caretaker: asyncio.Task[None] | None = None
+        self._opening = 0
+        self._closed = False
+
+    def start_soon(self) -> None:
+        """Begins to start the browser, so that the first session opens sooner."""
+        with suppress(OutriderError):
+            self._starting(headless=self.settings.headless)
+
+    async def open(
+        self,
+        owner: str,
+        url: str = BLANK,
+        options: Options = Options(),  # noqa: B008
+    ) -> tuple[Session, Arrival]:
+        """Opens a session and goes to an address.
+
+        Args:
+            owner: The conversation that it will belong to (`Call.session`).
+            url: Where to begin.
+            options: How it shall be.
+
+        Raises:
+            InvalidInput, Refused: The address, or an option.
+            NotFound: There is no such saved state.
+            NotConfigured: There is no browser.
+            Unavailable: Too many sessions, or the browser or the site failed; the session stays
+                open only if the browser did not fail.
+        """
+        read_address(url, self._guard)
+        look = self._look(options)
+        state = await asyncio.to_thread(self.states.load, options.state_id) if options.state_id else None
+        self._check_room(owner)
+        self._opening += 1
+        try:
+            session = Session(owner, options, look, self.settings, self._guard)
+            await self._move_in(session, state)
+        finally:
+            self._opening -= 1
+        self._sessions[session.id] = session
+        self._take_care()
+        return session, await self._first(session, url)
+
+    def get(self, owner: str, session_id: str) -> Session:
+        """The owner's session of that id. Raises NotFound with code `session_not_found`."""
+        session = self._sessions.get(session_id)
+        if session is None or session.owner != owner:
+            mine = [each.id for each in self.list(owner)]
+            hint = f"open sessions: {', '.join(mine)}" if mine else "create a session first"
+            raise NotFound(f"sessionId: no session {session_id[:80]!r}", code="session_not_found", hint=hint)
+        return session
+
+    def list(self, owner: str | None = None) -> "Sequence[Session]":
+        """The sessions of an owner, or all, oldest first."""
+        return [each for each in self._sessions.values() if owner in (None, each.owner)]
+
+    async def reopen(self, session: Session) -> Arrival:
+        """Takes a lost session back to where it was, with a new browser if need be."""
+        if session.status == "crashed" and session.browser_gone:
+            url = session.url
+            session.tabs.clear()
+            await self._move_in(session, None)
+            session.notes.append("the browser was started anew: the session's cookies are gone")
+            return await session.goto(url)
+        return await session.reopen()
+
+    async def close(self, owner: str, session_id: str) -> Session:
+        """Closes the owner's session. Raises NotFound."""
+        session = self.get(owner, session_id)
+        self._sessions.pop(session_id, None)
+        await session.aclose()
+        return session
+
+    async def close_all(self, owner: str) -> int:
+        """Closes every session of an owner; returns how many."""
+        mine = self.list(owner)
+        for session in mine:
+            await self.close(owner, session.id)
+        return len(mine)
+
+    async def save_state(self, session: Session, state_id: str | None) -> StateInfo:
+        """Keeps a session's cookies and local storage under a name, for `Options.state_id`."""
+        state = await session.state()
+        return await asyncio.to_thread(self.states.save, state_id, state)
+
+    def status(self) -> dict[str, Any]:
+        """What `doctor` and operators want to know: which browser, its sandbox, what is guarded, how many sessions."""
+        from outrider.browser.status import status
+
+        running = [task.result() for task in self._engines.values() if _is_up(task)]
+        return status(self.settings, running) | {"sessions": len(self._sessions)}
+
+    async def aclose(self) -> None:
+        """Closes every session and browser; nothing of them is left."""
+        self._closed = True
+        if self._caretaker:
+            self._caretaker.cancel()
+            await asyncio.gather(self._caretaker, return_exceptions=True)
+        sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            session.closed = True
+        engines, self._engines = list(self._engines.values()), {}
+        await asyncio.gather(*(_end(task) for task in engines), return_exceptions=True)
+        await asyncio.gather(*(session.leave() for session in sessions), return_exceptions=True)
+
+    def _look(self, options: Options) -> Look:
+        wish = self.settings
+        size = options.size or wish.size
+        look = Look(size, options.locale or wish.locale, options.timezone or wish.timezone)
+        look.check()
+        return look
+
+    def _check_room(self, owner: str) -> None:
+        if self._closed:
+            raise Unavailable("the browser is being closed", code="browser_gone")
+        if len(self._sessions) + self._opening < self.settings.max_sessions:
+            return
+        mine = ", ".join(each.id for each in self.list(owner)) or "none of them yours"
+        message = f"{self.settings.max_sessions} sessions are open, which is the most there may be"
+        raise Unavailable(message, code="too_many_sessions", hint=f"close one: {mine}")
+
+    async def _move_in(self, session: Session, state: dict[str, Any] | None) -> None:
+        headless = self.settings.headless if session.options.headless is None else session.options.headless
+        engine = await self._engine(headless=headless)
+        context, page = await engine.take()
+        session.introduce_as(engine.user_agent, engine.version)
+        try:
+            await session.start(context, page, engine.staging, state)
+        except BaseException:
+            await session.aclose()
+            raise
+
+    async def _first(self, session: Session, url: str) -> Arrival:
+        """The first navigation; a site that fails leaves an open session, unless the browser itself is gone."""
+        if url.strip().lower() == BLANK:
+            return Arrival(BLANK, "")
+        try:
+            return await session.goto(url)
+        except OutriderError as error:
+            if session.browser_gone:
+                self._sessions.pop(session.id, None)
+                await session.aclose()
+            else:
+                error.details = {**error.details, "sessionId": session.id}
+            raise
+
+    async def _engine(self, *, headless: bool) -> Host:
+        task = self._starting(headless=headless)
+        try:
+            # Whoever asked first may be cancelled; the browser starts for all who ask.
+            return await asyncio.shield(task)
+        except OutriderError:
+            if self._engines.get(headless) is task:
+                del self._engines[headless]
+            raise
+
+    def _starting(self, *, headless: bool) -> "asyncio.Task[Host]":
+        task = self._engines.get(headless)
+        if task is not None and (not task.done() or _is_up(task)):
+            return task
+        task = self._engines[headless] = asyncio.create_task(self._start(headless=headless))
+        task.add_done_callback(_look_at)
+        return task
+
+    async def _start(self, *, headless: bool) -> Host:
+        if self.settings.cdp_url:
+            from outrider.browser.attach import attach
+
+            return await attach(self.settings, self._guard)
+        return await start_engine(self.settings, self._guard, headless=headless)
+
+    def _take_care(self) -> None:
+        if self._caretaker is None or self._caretaker.done():
+            self._caretaker = asyncio.create_task(self._care())
+
+    async def _care(self) -> None:
+        pause = min(LOOK_EVERY, self.settings.park_seconds / 2, self.settings.idle_seconds / 2)
+        while True:
+            await asyncio.sleep(pause)
+            for session in list(self._sessions.values()):
+                try:
+                    await self._care_for(session)
+                except OutriderError as error:
+                    log.debug("session %s: %s", session.id, error)
+
+    async def _care_for(self, session: Session) -> None:
+        idle = time.time() - session.used_at
+        if session.in_use:
+            return
+        if idle > self.settings.idle_seconds:
+            self._sessions.pop(session.id, None)
+            await session.aclose()
+        elif idle > self.settings.park_seconds:
+            await session.park()
+
+
+def _is_up(task: "asyncio.Task[Host]") -> bool:
+    up = task.done() and not task.cancelled() and task.exception() is None
+    return up and task.result().connection.lost is None
+
+
+def _look_at(task: "asyncio.Task[Host]") -> None:
+    """A failure that nobody waited for is no news."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def _end(task: "asyncio.Task[Host]") -> None:
+    if not task.done():
+        task.cancel()
+    with suppress(OutriderError, asyncio.CancelledError):
+        engine = await task
+        await engine.aclose()

@@ -1,0 +1,125 @@
+"""alert, confirm, prompt and beforeunload: answered at once by policy, and reported.
+
+An open dialog stops the page's scripts, so nothing may wait behind one unnoticed. alert() has only
+one answer; leaving a page that asks to stay is what whoever navigates wants; confirm() and prompt()
+are dismissed unless told otherwise, because that is the answer without effect.
+"""
+
+import time
+from asyncio import Future
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.browser.cdp import Channel
+from outrider.browser.settings import DialogPolicy
+from outrider.core.errors import NotFound
+
+KEPT = 50
+
+
+@dataclass
+class Dialog:
+    """One dialog. `kind` is `alert`, `confirm`, `prompt` or `beforeunload`.
+
+    Attributes:
+        answer: `accepted`, `dismissed`, or empty while it is open.
+        default: What a prompt suggests.
+        typed: What a prompt was answered with.
+    """
+
+    at: float
+    kind: str
+    message: str
+    url: str
+    default: str = ""
+    answer: str = ""
+    typed: str = ""
+
+
+class Dialogs:
+    """The dialogs of one session, the newest 50, and how many there were in all.
+
+    Args:
+        policy: What happens to confirm() and prompt(): `dismiss`, `accept`, or `ask` (stay open).
+
+    Attributes:
+        open: The dialog that waits for an answer, if one does.
+    """
+
+    def __init__(self, policy: DialogPolicy = "dismiss") -> None:
+        self.policy: DialogPolicy = policy
+        self.seen: deque[Dialog] = deque(maxlen=KEPT)
+        self.total = 0
+        self.open: Dialog | None = None
+        self._channel: Channel | None = None
+        self._next: tuple[bool, str | None] | None = None
+        self._watchers: list[Callable[[Dialog], None]] = []
+
+    def dress(self, channel: Channel) -> list[Future[dict[str, Any]]]:
+        """Listens to a channel of a page."""
+        channel.on("Page.javascriptDialogOpening", lambda event: self._opened(channel, event))
+        channel.on("Page.javascriptDialogClosed", lambda event: self._closed(channel, event))
+        return []
+
+    def on_open(self, watcher: Callable[[Dialog], None]) -> Callable[[], None]:
+        """Calls `watcher` with each dialog that opens; returns how to stop that."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
+
+    def expect(self, *, accept: bool, text: str | None = None) -> None:
+        """How the next confirm() or prompt() is answered, whatever the policy."""
+        self._next = (accept, text)
+
+    def since(self, total: int) -> list[Dialog]:
+        """What opened after there had been so many dialogs."""
+        return list(self.seen)[-(self.total - total) :] if self.total > total else []
+
+    async def answer(self, *, accept: bool, text: str | None = None) -> Dialog:
+        """Answers the open dialog. Raises NotFound when there is none."""
+        dialog, channel = self.open, self._channel
+        if dialog is None or channel is None:
+            raise NotFound("no dialog is open", code="no_dialog", hint="go on without it")
+        params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
+        dialog.typed = text or ""
+        await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
+        return dialog
+
+    def forget(self, channel: Channel) -> None:
+        """A page is gone, and its dialog with it."""
+        if self._channel is channel:
+            self.open = self._channel = None
+
+    def _opened(self, channel: Channel, event: dict[str, Any]) -> None:
+        kind = event.get("type", "alert")
+        dialog = Dialog(
+            time.time(), kind, event.get("message", "")[:2_000], event.get("url", ""), event.get("defaultPrompt", "")
+        )
+        self.seen.append(dialog)
+        self.total += 1
+        self.open, self._channel = dialog, channel
+        for watcher in list(self._watchers):
+            watcher(dialog)
+        answer = self._decided(dialog)
+        if answer is not None:
+            accept, text = answer
+            dialog.typed = text or ""
+            params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
+            channel.tell("Page.handleJavaScriptDialog", params)
+
+    def _decided(self, dialog: Dialog) -> tuple[bool, str | None] | None:
+        if dialog.kind in ("alert", "beforeunload"):
+            return True, None
+        if self._next is not None:
+            expected, self._next = self._next, None
+            return expected
+        if self.policy == "ask":
+            return None
+        accept = self.policy == "accept"
+        return accept, (dialog.default if accept and dialog.kind == "prompt" else None)
+
+    def _closed(self, channel: Channel, event: dict[str, Any]) -> None:
+        if self.open is not None and self._channel is channel:
+            self.open.answer = "accepted" if event.get("result") else "dismissed"
+            self.open = self._channel = None

@@ -1,0 +1,221 @@
+"""Going somewhere, and knowing when one is there."""
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from outrider.browser.cdp import Hung
+from outrider.browser.page import Page
+from outrider.core.egress import Guard
+from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
+
+BLANK = "about:blank"
+AFTER_CONTENT = 5.0  # seconds that `load` may come later than the content did
+STEP_SECONDS = 0.25  # in which a step through the history must show
+# Chromium's net error list (net/base/net_error_list.h), as what it means for whoever asked.
+REASONS = {
+    "ERR_NAME_NOT_RESOLVED": ("dns", "the name does not exist"),
+    "ERR_CONNECTION_REFUSED": ("connect", "nothing answers there"),
+    "ERR_CONNECTION_RESET": ("connect", "the connection broke"),
+    "ERR_CONNECTION_CLOSED": ("connect", "the connection broke"),
+    "ERR_EMPTY_RESPONSE": ("protocol", "it answered nothing"),
+    "ERR_TIMED_OUT": ("timeout", "it did not answer in time"),
+    "ERR_CONNECTION_TIMED_OUT": ("timeout", "it did not answer in time"),
+    "ERR_TOO_MANY_REDIRECTS": ("redirects", "it redirects in a circle"),
+    "ERR_TUNNEL_CONNECTION_FAILED": ("connect", "no connection to it could be made"),
+    "ERR_PROXY_CONNECTION_FAILED": ("connect", "the way out is closed"),
+    "ERR_INTERNET_DISCONNECTED": ("connect", "there is no network"),
+    "ERR_BLOCKED_BY_RESPONSE": ("blocked", "the site forbids to show it here"),
+    "ERR_BLOCKED_BY_CLIENT": ("blocked", "the browser refused it"),
+}
+
+
+class Why(Protocol):
+    """Tells why the egress proxy refused a host; the browser only says that it did."""
+
+    def reason(self, host: str) -> str | None:
+        """The reason, if the host was refused."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where a page is after a navigation.
+
+    Attributes:
+        url: The address now.
+        title: The document's title.
+        status: The HTTP status; None where there is none (about:blank, a cached step back).
+        ready: How far it got: `load`, `DOMContentLoaded` or `commit`.
+        moved: False when there was nowhere to go (the end of the history).
+        download: The page stayed, because the address is a file that is being downloaded.
+        notes: What else a reader should know.
+    """
+
+    url: str
+    title: str
+    status: int | None = None
+    ready: str = "load"
+    moved: bool = True
+    download: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+def read_address(url: str, guard: Guard | None) -> str:
+    """The address to go to; a bare host gets https. Only http(s) and about:blank are let through.
+
+    Raises:
+        InvalidInput: code `bad_url`.
+        Refused: code `egress`.
+    """
+    text = url.strip()
+    if text.lower() == BLANK:
+        return BLANK
+    if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d+(/|$|\?|#))", text):
+        text = f"https://{text.removeprefix('//')}"
+    if guard is None:
+        if not text.lower().startswith(("http://", "https://")):
+            raise InvalidInput(f"url: {text.partition(':')[0]}: is not opened", code="bad_url", hint="use https://")
+        return text
+    target = guard.check(text)
+    _, hash_mark, fragment = text.partition("#")
+    return f"{target.url}{hash_mark}{fragment}"
+
+
+async def navigate(
+    page: Page, url: str, *, guard: Guard | None = None, seconds: float = 30.0, why: Why | None = None
+) -> Arrival:
+    """Goes to an address and waits until the document is loaded, or as good as.
+
+    Args:
+        page: The page.
+        url: As somebody wrote it.
+        guard: Refuses an address before the browser hears of it.
+        seconds: For everything; when only the last images are missing, `ready` says so instead.
+        why: Tells why the proxy refused a host.
+
+    Raises:
+        InvalidInput, Refused: The address may not be opened.
+        Unavailable: It cannot be opened; `code` is `dns`, `connect`, `timeout`, `tls` …
+    """
+    address = read_address(url, guard)
+    started = time.monotonic()
+    try:
+        answer = await page.send("Page.navigate", {"url": address}, timeout=seconds)
+    except Hung:
+        page.channel.tell("Page.stopLoading")
+        raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later") from None
+    if answer.get("isDownload"):
+        return await arrival(page, ready="commit", download=True)
+    if error := answer.get("errorText"):
+        raise failure(address, error, why)
+    loader = answer.get("loaderId")
+    if not loader:  # only the fragment changed
+        return await arrival(page)
+    ready = await loaded(page, loader, seconds - (time.monotonic() - started))
+    load = page.loading.load(loader)
+    if load.refused:
+        raise refusal(address, load.url, why)
+    return await arrival(page, status=load.status, ready=ready)
+
+
+async def reload(page: Page, *, ignore_cache: bool = False, seconds: float = 30.0) -> Arrival:
+    """Loads the page again and waits for it."""
+    before = page.loading.commits
+    await page.send("Page.reload", {"ignoreCache": ignore_cache}, timeout=seconds)
+    return await _after(page, before, seconds)
+
+
+async def step(page: Page, by: int, *, seconds: float = 30.0) -> Arrival:
+    """Goes back (-1) or forward (1) in the history; `moved` is False at its end."""
+    history = await page.send("Page.getNavigationHistory")
+    index = history["currentIndex"] + by
+    entries = history["entries"]
+    # A page's first entry is the empty one that it was opened with.
+    if not 0 <= index < len(entries) or (index == 0 and entries[0]["url"] == BLANK):
+        return await arrival(page, moved=False)
+    commits, url = page.loading.commits, page.url
+    await page.send("Page.navigateToHistoryEntry", {"entryId": entries[index]["id"]}, timeout=seconds)
+    moved = lambda: page.loading.commits > commits or page.url != url  # noqa: E731
+    if not await page.loading.until(moved, seconds):
+        raise Unavailable("the page did not move", code="timeout", hint="navigate to the address instead")
+    if page.loading.commits > commits:
+        return await _after(page, commits, seconds)
+    return await arrival(page)
+
+
+async def loaded(page: Page, loader: str, seconds: float) -> str:
+    """Waits for a document: `load`; else what it had reached when patience ended. Raises Unavailable."""
+    marks = page.loading.load(loader).marks
+    gone = lambda: page.lost is not None or page.main.loader not in ("", loader)  # noqa: E731
+    there = lambda name: name in marks or gone()  # noqa: E731
+    deadline = time.monotonic() + max(seconds, 0.1)
+    if not await page.loading.until(lambda: there("DOMContentLoaded"), seconds):
+        page.channel.tell("Page.stopLoading")
+        return "commit"
+    if page.lost is not None:
+        raise page.lost
+    left = min(AFTER_CONTENT, max(deadline - time.monotonic(), 0.1))
+    whole = await page.loading.until(lambda: there("load"), left)
+    return "load" if whole else "DOMContentLoaded"
+
+
+async def arrival(page: Page, **facts: Any) -> Arrival:
+    """Where the page is now."""
+    title = ""
+    try:
+        title = await page.evaluate_in("outrider", "() => document.title.slice(0, 1000)", timeout=5.0)
+    except OutriderError:
+        if page.lost is not None:
+            raise
+    return Arrival(page.url, str(title or ""), **facts)
+
+
+async def _after(page: Page, commits: int, seconds: float) -> Arrival:
+    started = time.monotonic()
+    if not await page.loading.until(lambda: page.loading.commits > commits, seconds):
+        raise Unavailable("the page did not load again", code="timeout", hint="navigate to the address instead")
+    loader = page.main.loader
+    ready = await loaded(page, loader, seconds - (time.monotonic() - started))
+    return await arrival(page, status=page.loading.load(loader).status, ready=ready)
+
+
+def failure(url: str, error: str, why: Why | None) -> OutriderError:
+    """The browser's network error as one that says what to do."""
+    from urllib.parse import urlsplit
+
+    name = error.removeprefix("net::")
+    host = urlsplit(url).hostname or url
+    if name in ("ERR_TUNNEL_CONNECTION_FAILED", "ERR_BLOCKED_BY_CLIENT") and why and why.reason(host):
+        return refusal(url, url, why)
+    if name.startswith(("ERR_CERT", "ERR_SSL")):
+        return Unavailable(f"no secure connection to {host} ({name})", code="tls", hint="check the address")
+    if name == "ERR_ABORTED":
+        return Unavailable(f"{url} shows no page ({name})", code="aborted", hint="it may be a download or a 204")
+    code, words = REASONS.get(name, ("network", f"the browser says {name}"))
+    return Unavailable(f"{host}: {words}", code=code, hint="check the address, or try later")
+
+
+def refusal(asked: str, answered: str, why: Why | None) -> OutriderError:
+    """The guard's own words about the host that was refused, which a redirect may have named."""
+    from urllib.parse import urlsplit
+
+    host = urlsplit(answered or asked).hostname or ""
+    reason = why.reason(host) if why else None
+    if reason is None:
+        return Unavailable(f"{host} cannot be reached", code="connect", hint="check the address, or try later")
+    message, _, hint = reason.partition("; ")
+    return Refused(message, code="egress", hint=hint)
+
+
+async def wait_for_navigation(page: Page, commits: int, seconds: float) -> bool:
+    """Waits for a navigation of the page itself that is under way, if there is one."""
+    if page.loading.navigating is None and page.loading.commits == commits:
+        return False
+    await page.loading.until(lambda: page.loading.commits > commits or page.loading.navigating is None, seconds)
+    if page.loading.commits > commits:
+        await loaded(page, page.main.loader, seconds)
+        return True
+    await asyncio.sleep(0)
+    return False

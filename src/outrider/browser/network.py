@@ -1,0 +1,118 @@
+"""Which requests a page has made, and how they ended: no bodies, no headers, no queries."""
+
+import time
+from asyncio import Future
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.browser.cdp import Channel
+from outrider.browser.redact import clean_url
+
+KEPT = 500  # requests of a session
+
+
+@dataclass
+class Request:
+    """One request. `at` is in seconds since the epoch, `kind` the browser's resource type in lower case.
+
+    Attributes:
+        status: The HTTP status; None while there is none.
+        error: Why it failed; empty if it did not.
+        milliseconds: How long it took; None while it is under way.
+    """
+
+    at: float
+    method: str
+    url: str
+    kind: str
+    status: int | None = None
+    error: str = ""
+    milliseconds: float | None = None
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.error) or (self.status or 0) >= 400
+
+
+class Network:
+    """The requests of one session, the newest 500, and how many there were in all.
+
+    Args:
+        reason: Tells why the egress guard refused a host.
+    """
+
+    def __init__(self, reason: Callable[[str], str | None] = lambda _: None) -> None:
+        self._requests: OrderedDict[tuple[str, str], Request] = OrderedDict()
+        self._begun: dict[tuple[str, str], float] = {}
+        self._reason = reason
+        self._hops = 0
+        self.total = 0
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests, oldest first."""
+        return list(self._requests.values())
+
+    def dress(self, channel: Channel) -> list[Future[dict[str, Any]]]:
+        """Listens to a channel of a page."""
+        name = channel.session_id
+        channel.on("Network.requestWillBeSent", lambda event: self._asked(name, event))
+        channel.on("Network.responseReceived", lambda event: self._answered(name, event))
+        channel.on("Network.loadingFinished", lambda event: self._over(name, event))
+        channel.on("Network.loadingFailed", lambda event: self._over(name, event))
+        return []
+
+    def failed(self) -> list[Request]:
+        """Those that failed, oldest first."""
+        return [each for each in self._requests.values() if each.failed]
+
+    def since(self, total: int) -> list[Request]:
+        """What came after there had been so many requests."""
+        return self.requests[-(self.total - total) :] if self.total > total else []
+
+    def _asked(self, name: str, event: dict[str, Any]) -> None:
+        key, request = (name, event["requestId"]), event["request"]
+        if request["url"].startswith(("data:", "blob:")):
+            return
+        if (hop := event.get("redirectResponse")) and key in self._requests:
+            self._redirected(key, hop)
+        kind = str(event.get("type", "other")).lower()
+        self._requests[key] = Request(time.time(), request["method"], clean_url(request["url"]), kind)
+        self._begun[key] = event["timestamp"]
+        self.total += 1
+        while len(self._requests) > KEPT:
+            self._begun.pop(self._requests.popitem(last=False)[0], None)
+
+    def _redirected(self, key: tuple[str, str], response: dict[str, Any]) -> None:
+        """A redirect keeps its request's name: the hop that is over moves out of the way."""
+        hop = self._requests.pop(key)
+        hop.status, hop.milliseconds = response.get("status"), 0.0
+        self._hops += 1
+        self._requests[(key[0], f"{key[1]}#{self._hops}")] = hop
+
+    def _answered(self, name: str, event: dict[str, Any]) -> None:
+        request = self._requests.get((name, event["requestId"]))
+        if request is None:
+            return
+        response = event["response"]
+        request.status = response.get("status")
+        if any(header.lower() == "proxy-status" for header in response.get("headers", {})):
+            request.error = self._refusal(request.url) or "refused by the egress guard"
+
+    def _over(self, name: str, event: dict[str, Any]) -> None:
+        key = (name, event["requestId"])
+        request = self._requests.get(key)
+        if request is None:
+            return
+        request.milliseconds = round(1_000 * (event["timestamp"] - self._begun.pop(key, event["timestamp"])), 1)
+        if error := event.get("errorText"):
+            blocked = event.get("blockedReason")
+            known = self._refusal(request.url) if "TUNNEL" in error else None
+            request.error = known or (f"{error} ({blocked})" if blocked else error)
+
+    def _refusal(self, url: str) -> str | None:
+        from urllib.parse import urlsplit
+
+        return self._reason(urlsplit(url).hostname or "")

@@ -1,0 +1,94 @@
+"""Pictures and prints of a page."""
+
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from outrider.browser.page import Page
+from outrider.browser.values import Handle
+from outrider.core.errors import InvalidInput, Unavailable
+
+Format = Literal["png", "jpeg", "webp"]
+SIDE_LIMIT = 16_384  # CSS pixels; what a graphics card draws at once
+AREA_LIMIT = 40_000_000
+SECONDS = 20.0
+PAPERS = {"a3": (11.69, 16.54), "a4": (8.27, 11.69), "a5": (5.83, 8.27), "letter": (8.5, 11), "legal": (8.5, 14)}
+MARGIN = 0.4  # inches
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture. `cut` says that the page goes on below; sizes are in CSS pixels."""
+
+    data: bytes
+    mime_type: str
+    width: int
+    height: int
+    cut: bool = False
+
+
+async def screenshot(
+    page: Page,
+    *,
+    full: bool = False,
+    element: Handle | None = None,
+    clip: tuple[float, float, float, float] | None = None,
+    format: Format = "png",  # noqa: A002 - the word everybody uses
+    quality: int = 70,
+) -> Picture:
+    """A picture of the viewport, the whole page, or a part.
+
+    Args:
+        page: The page.
+        full: The whole page, up to 16,384 pixels of height.
+        element: Only this element; it is scrolled to first.
+        clip: Only this part: x, y, width, height in CSS pixels of the page.
+        format: `png`, `jpeg` or `webp`.
+        quality: 0 to 100, for `jpeg` and `webp`.
+
+    Raises:
+        InvalidInput: The element has no size.
+    """
+    layout = await page.send("Page.getLayoutMetrics", timeout=SECONDS)
+    if element is not None:
+        clip = await _box(page, element, layout)
+    content, viewport = layout["cssContentSize"], layout["cssVisualViewport"]
+    if full:
+        clip = (0, 0, content["width"], content["height"])
+    width, height = (clip[2], clip[3]) if clip else (viewport["clientWidth"], viewport["clientHeight"])
+    width, allowed = min(width, SIDE_LIMIT), min(height, SIDE_LIMIT, AREA_LIMIT // max(int(width), 1))
+    params: dict[str, Any] = {"format": format, "optimizeForSpeed": format == "png"}
+    params |= {"quality": quality} if format != "png" else {}
+    if clip:
+        x, y = max(clip[0], 0), max(clip[1], 0)
+        area = {"x": x, "y": y, "width": width, "height": allowed, "scale": 1}
+        params |= {"clip": area, "captureBeyondViewport": True}
+    answer = await page.send("Page.captureScreenshot", params, timeout=SECONDS)
+    return Picture(b64decode(answer["data"]), f"image/{format}", round(width), round(allowed), allowed < height)
+
+
+async def _box(page: Page, element: Handle, layout: dict[str, Any]) -> tuple[float, float, float, float]:
+    await page.send("DOM.scrollIntoViewIfNeeded", {"objectId": element.object_id})
+    quads = (await page.send("DOM.getContentQuads", {"objectId": element.object_id}))["quads"]
+    if not quads:
+        raise InvalidInput("the element has no size", code="zero_size", hint="choose a visible element")
+    xs, ys = [x for quad in quads for x in quad[::2]], [y for quad in quads for y in quad[1::2]]
+    now = await page.send("Page.getLayoutMetrics")
+    view = now.get("cssVisualViewport", layout["cssVisualViewport"])
+    left, top = min(xs) + view["pageX"], min(ys) + view["pageY"]
+    return left, top, max(max(xs) - min(xs), 1), max(max(ys) - min(ys), 1)
+
+
+async def print_pdf(page: Page, *, paper: str = "a4", landscape: bool = False, background: bool = True) -> bytes:
+    """The page as a PDF, as its print style sheet wants it. Raises InvalidInput or Unavailable."""
+    size = PAPERS.get(paper.lower())
+    if size is None:
+        raise InvalidInput(f"paper: {paper!r} is unknown", hint=f"one of {', '.join(PAPERS)}")
+    margins = {f"margin{side}": MARGIN for side in ("Top", "Bottom", "Left", "Right")}
+    look = {"landscape": landscape, "printBackground": background, "preferCSSPageSize": True}
+    params = {"paperWidth": size[0], "paperHeight": size[1], "transferMode": "ReturnAsBase64"} | margins | look
+    answer = await page.send("Page.printToPDF", params, timeout=60.0)
+    data = b64decode(answer["data"])
+    if not data.startswith(b"%PDF"):
+        raise Unavailable("the browser printed nothing", code="print")
+    return data

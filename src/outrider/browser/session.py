@@ -1,0 +1,383 @@
+"""A session: one isolated browser window of one caller, with its tabs, its logs and its way back after a crash."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from outrider.browser.cdp import BrowserGone, Channel, PageGone
+from outrider.browser.console import Console
+from outrider.browser.context import Context
+from outrider.browser.dialogs import Dialogs
+from outrider.browser.downloads import Downloads
+from outrider.browser.emulate import Look
+from outrider.browser.navigate import BLANK, Arrival, navigate, reload, step
+from outrider.browser.network import Network
+from outrider.browser.page import Page
+from outrider.browser.settings import BrowserSettings, DialogPolicy
+from outrider.browser.storage import put_state, take_state
+from outrider.browser.tabs import Tabs
+from outrider.core.egress import Guard
+from outrider.core.errors import OutriderError, Unavailable
+
+Status = Literal["active", "parked", "crashed", "closed"]
+REOPEN = "reopen the session; it goes back to that address"
+KEEP_TAB = """() => ({storage: Object.entries(sessionStorage).slice(0, 500), x: scrollX, y: scrollY,
+  typed: [...document.querySelectorAll('input, textarea')].some(each => each.value !== each.defaultValue
+    && each.type !== 'hidden' && each.type !== 'submit' && each.type !== 'button')})"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller may wish for a session; None and empty mean the settings'."""
+
+    title: str = ""
+    headless: bool | None = None
+    size: tuple[int, int] | None = None
+    locale: str = ""
+    timezone: str = ""
+    state_id: str | None = None
+    dialogs: DialogPolicy | None = None
+    download_folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Parked:
+    """What a session that was put away needs to come back: addresses, and what the tab itself had stored."""
+
+    urls: tuple[str, ...]
+    front: int
+    storage: tuple[tuple[str, str], ...] = ()
+    scroll: tuple[float, float] = (0, 0)
+
+
+class Session:
+    """One session. Made by `Browsers.open`.
+
+    Attributes:
+        id: Its name, a UUID.
+        owner: The conversation that it belongs to.
+        tabs: Its pages.
+        console: What its pages have said.
+        network: What they have requested.
+        dialogs: What they have asked.
+        downloads: What they have handed out.
+        notes: What happened without being asked for, newest last; whoever reports them clears them.
+    """
+
+    def __init__(self, owner: str, options: Options, look: Look, settings: BrowserSettings, guard: Guard) -> None:
+        self.id = str(uuid.uuid4())
+        self.owner = owner
+        self.options = options
+        self.look = look
+        self.created_at = self.used_at = time.time()
+        self.tabs = Tabs(settings.max_tabs)
+        self.tabs.on_crash = self._crashed
+        self.console = Console()
+        self.network = Network(self._reason)
+        self.dialogs = Dialogs(options.dialogs or settings.dialogs)
+        self.notes: list[str] = []
+        self.lost: OutriderError | None = None
+        self.closed = False
+        self._settings = settings
+        self._guard = guard
+        self._context: Context | None = None
+        self._parked: Parked | None = None
+        self._origins: dict[str, None] = {}
+        self._title = options.title
+        self._busy = asyncio.Lock()
+        self._forget: Callable[[], None] = lambda: None
+        self.downloads = Downloads(Path(), options.download_folder or Path.cwd() / "downloads", 0)
+
+    async def start(self, context: Context, page: Page, staging: Path, state: dict[str, Any] | None = None) -> None:
+        """Moves into a context, after the first start or after a crash."""
+        await self.leave()
+        self._context, self.lost = context, None
+        if context.id is None:
+            context.browser.guests.append(self)
+        else:
+            context.browser.hosts[context.id] = self
+        if state:
+            await put_state(context, state)
+            self._origins |= {each["origin"]: None for each in state.get("origins", [])}
+        self.downloads.stop()
+        self.downloads = Downloads(staging / self.id, self.downloads.folder, self._settings.download_bytes)
+        await self.downloads.start(context.browser.connection, context.id, self._is_mine)
+        self._forget = context.browser.connection.on_lost(self._browser_lost)
+        await self.prepare(page)
+        self.tabs.add(page, front=True)
+
+    @property
+    def status(self) -> Status:
+        """`active`, `parked`, `crashed` or `closed`."""
+        if self.closed:
+            return "closed"
+        if self.lost is not None:
+            return "crashed"
+        return "parked" if self._parked else "active"
+
+    @property
+    def url(self) -> str:
+        """Where it is, or was."""
+        if self._parked:
+            return self._parked.urls[self._parked.front]
+        current = self.tabs.current
+        return current.frames.main.url if current and current.frames.main else BLANK
+
+    @property
+    def browser_gone(self) -> bool:
+        """Whether not only its page but its browser is lost."""
+        return isinstance(self.lost, BrowserGone)
+
+    @property
+    def in_use(self) -> bool:
+        return self._busy.locked()
+
+    async def title(self) -> str:
+        """The page's title; the session's own while there is no page to ask."""
+        page = self.tabs.current
+        if page is None or page.lost or self._parked or self.in_use:
+            return self._title
+        with suppress(OutriderError):
+            self._title = str(await page.evaluate_in("outrider", "() => document.title", timeout=1.0) or self._title)
+        return self._title
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[Page]:
+        """The page in front, awake, for one call at a time.
+
+        Raises Unavailable (code `page_crashed`, `browser_gone`) naming the address, until `reopen` or `goto`.
+        """
+        async with self._busy:
+            self.used_at = time.time()
+            try:
+                yield await self._page()
+            finally:
+                self.used_at = time.time()
+
+    async def goto(self, url: str) -> Arrival:
+        """Goes to an address in the current tab; a crashed page is replaced first. See `navigate`."""
+        async with self._busy:
+            self.used_at = time.time()
+            if self.lost is not None and not self.browser_gone:
+                await self._replace_page()
+            if self._parked:
+                self._parked = replace(self._parked, urls=(BLANK,), front=0, storage=())
+            page = await self._page()
+            return await navigate(
+                page, url, guard=self._guard, why=self._context, seconds=self._settings.navigation_seconds
+            )
+
+    async def back(self) -> Arrival:
+        """One step back; `moved` is False at the beginning."""
+        async with self.use() as page:
+            return await step(page, -1, seconds=self._settings.navigation_seconds)
+
+    async def forward(self) -> Arrival:
+        """One step forward; `moved` is False at the end."""
+        async with self.use() as page:
+            return await step(page, 1, seconds=self._settings.navigation_seconds)
+
+    async def reload(self, *, ignore_cache: bool = False) -> Arrival:
+        """Loads the page again."""
+        async with self.use() as page:
+            return await reload(page, ignore_cache=ignore_cache, seconds=self._settings.navigation_seconds)
+
+    async def new_tab(self, url: str = BLANK) -> Arrival:
+        """Opens a tab, puts it in front and goes there. Raises Unavailable when there are too many."""
+        async with self._busy:
+            await self._page()
+            if self.tabs.full:
+                raise Unavailable("the session has too many tabs", code="too_many_tabs", hint="close one first")
+            page = await self._context_now().new_page()
+            await self.prepare(page)
+            self.tabs.add(page, front=True)
+        return await self.goto(url)
+
+    async def switch(self, number: int) -> Page:
+        """Puts the tab of that number in front. Raises NotFound."""
+        async with self._busy:
+            await self._page()
+            self.tabs.current = self.tabs.at(number)
+            await self.tabs.current.send("Page.bringToFront")
+            return self.tabs.current
+
+    async def close_tab(self, number: int) -> None:
+        """Closes a tab; the session keeps at least an empty one. Raises NotFound."""
+        async with self._busy:
+            await self._context_now().browser.close_page(self.tabs.at(number))
+
+    async def reopen(self) -> Arrival:
+        """Goes back to where it was with a new page, after a crash or when the page hangs."""
+        async with self._busy:
+            url = self.url
+            await self._replace_page()
+            page = await self._page()
+            return await navigate(page, url, guard=self._guard, seconds=self._settings.navigation_seconds)
+
+    async def state(self) -> dict[str, Any]:
+        """Its cookies and local storage, for `States.save`."""
+        async with self._busy:
+            return await take_state(self._context_now(), self._origins)
+
+    async def park(self) -> bool:
+        """Puts the pages away and keeps what they stored; False when something would be lost by it."""
+        if self.in_use or self._parked or self.lost or self.closed or self.dialogs.open or not self.tabs.current:
+            return False
+        async with self._busy:
+            front = self.tabs.current
+            kept = await front.evaluate_in("outrider", KEEP_TAB, timeout=2.0)
+            if kept["typed"] or front.frames.main is None or front.main.failed:
+                return False
+            urls = tuple(page.url for page in self.tabs)
+            pairs = tuple((str(name), str(value)) for name, value in kept["storage"])
+            self._parked = Parked(urls, self.tabs.number(front) - 1, pairs, (kept["x"], kept["y"]))
+            for page in self.tabs.clear():
+                await self._context_now().browser.close_page(page)
+            return True
+
+    async def aclose(self) -> None:
+        """Closes it, and forgets all that it stored."""
+        self.closed = True
+        self.tabs.clear()
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Gives its context up, with all that is stored there."""
+        self.downloads.stop()
+        self._forget()
+        context, self._context = self._context, None
+        if context is None:
+            return
+        if self in context.browser.guests:
+            context.browser.guests.remove(self)
+        with suppress(OutriderError):
+            await context.aclose()
+
+    def introduce_as(self, user_agent: str, version: str) -> None:
+        """How its pages name their browser."""
+        self.look = replace(self.look, user_agent=user_agent, version=version)
+
+    async def prepare(self, page: Page) -> None:
+        """Sets up a page before its first document runs."""
+        if self.tabs.full:
+            return
+        page.frames.watch(self._visited)
+        for dress in (self.console.dress, self.network.dress, self.dialogs.dress):
+            await page.wear(dress)
+        await page.wear(lambda channel: self._look_at(page, channel))
+        page.on_lost(lambda lost: self.dialogs.forget(lost.channel))
+
+    def opened(self, page: Page) -> None:
+        """A pop-up has opened: it becomes a tab, behind the current one."""
+        self.tabs.opened += 1
+        if self.tabs.full:
+            self.notes.append("a pop-up was closed: the session has too many tabs")
+            browser = self._context_now().browser
+            browser.connection.spawn(browser.close_page(page), "closing a pop-up")
+            return
+        self.tabs.add(page, front=False)
+
+    def has(self, target_id: str | None) -> bool:
+        """Whether one of its tabs is that target."""
+        return any(page.target_id == target_id for page in self.tabs)
+
+    def _look_at(self, page: Page, channel: Channel) -> list[asyncio.Future[dict[str, Any]]]:
+        return self.look.dress(channel, whole=channel is page.channel)
+
+    async def _page(self) -> Page:
+        """The page in front. Raises what the session was lost by."""
+        if self.closed:
+            raise PageGone("the session has been closed", code="session_not_found", hint="create a new session")
+        if self.lost is not None:
+            raise self.lost
+        if self._parked:
+            await self._wake()
+        if self.tabs.current is None:
+            page = await self._context_now().new_page()
+            await self.prepare(page)
+            self.tabs.add(page, front=True)
+        assert self.tabs.current is not None
+        return self.tabs.current
+
+    async def _wake(self) -> None:
+        """Opens the pages again that were put away."""
+        parked, self._parked = self._parked, None
+        assert parked is not None
+        for number, url in enumerate(parked.urls):
+            page = await self._context_now().new_page()
+            await self.prepare(page)
+            self.tabs.add(page, front=number == parked.front)
+            if url == BLANK:
+                continue
+            script = await _remember(page, url, parked) if number == parked.front else None
+            with suppress(OutriderError):
+                await navigate(page, url, guard=self._guard, seconds=self._settings.navigation_seconds)
+            if script:
+                await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
+                with suppress(OutriderError):
+                    await page.evaluate_in("outrider", "(x, y) => scrollTo(x, y)", *parked.scroll, timeout=2.0)
+        if any(url != BLANK for url in parked.urls):
+            self.notes.append("the session was asleep: its pages were loaded again")
+
+    async def _replace_page(self) -> None:
+        """A new page in the place of one that crashed or hangs."""
+        if self.lost is not None and self.browser_gone:
+            raise self.lost
+        old = self.tabs.current
+        page = await self._context_now().new_page()
+        await self.prepare(page)
+        self.lost = None
+        self.tabs.add(page, front=True)
+        if old is not None:
+            with suppress(OutriderError):
+                await self._context_now().browser.close_page(old)
+            self.tabs.drop(old)
+
+    def _crashed(self, page: Page) -> None:
+        if page is self.tabs.current:
+            self.lost = page.lost
+        else:
+            self.tabs.drop(page)
+            self.notes.append("a tab in the background has crashed and was closed")
+
+    def _browser_lost(self, reason: str) -> None:
+        if not self.closed:
+            message = f"the browser is gone: {reason}; the session was at {self.url}"
+            self.lost = BrowserGone(message, code="browser_gone", hint=REOPEN, details={"url": self.url})
+
+    def _is_mine(self, frame_id: str) -> bool:
+        return any(frame_id == page.target_id or page.frames.get(frame_id) for page in self.tabs)
+
+    def _visited(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and len(self._origins) < 500:
+            self._origins[f"{parts.scheme}://{parts.netloc}"] = None
+
+    def _reason(self, host: str) -> str | None:
+        return self._context.reason(host) if self._context else None
+
+    def _context_now(self) -> Context:
+        if self._context is None:
+            raise Unavailable("the session has no browser", code="browser_gone", hint=REOPEN)
+        return self._context
+
+
+async def _remember(page: Page, url: str, parked: Parked) -> str:
+    """Puts back what a tab had in its session storage, before the page's own scripts look."""
+    import json
+
+    parts = urlsplit(url)
+    origin = json.dumps(f"{parts.scheme}://{parts.netloc}")
+    items = json.dumps(parked.storage)
+    source = (
+        f"if (location.origin === {origin} && !sessionStorage.length)"
+        f" for (const [name, value] of {items}) sessionStorage.setItem(name, value);"
+    )
+    answer = await page.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": "outrider"})
+    return str(answer["identifier"])

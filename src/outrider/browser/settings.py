@@ -1,0 +1,42 @@
+"""What an operator may choose about the browser."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr
+
+DialogPolicy = Literal["dismiss", "accept", "ask"]
+
+
+class BrowserSettings(BaseModel, extra="forbid"):
+    """Settings of the browser domain."""
+
+    executable: str = Field("", description="The browser to start; empty means the first that is installed")
+    cdp_url: SecretStr | None = Field(
+        None,
+        description="Use this browser instead of starting one: ws://…, http://host:port, or `chrome` for your own "
+        "running Chrome. The egress guard does not hold there",
+    )
+    headless: bool = Field(True, description="Without windows, unless a session asks for one")
+    sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
+    flags: list[str] = Field([], description="Further command-line flags of the browser")
+    user_agent: str = Field("", description="How the browser introduces itself; empty means as it does with windows")
+    viewport: str = Field("1200x800", pattern=r"^\d{2,5}x\d{2,5}$", description="Size of a page in CSS pixels")
+    locale: str = Field("", description="Language of pages, for instance de-AT; empty means the system's")
+    timezone: str = Field("", description="Time zone of pages, for instance Europe/Vienna; empty means the system's")
+    dialogs: DialogPolicy = Field(
+        "dismiss", description="confirm() and prompt(): dismiss, accept, or ask (stays open until answered)"
+    )
+    max_sessions: int = Field(50, ge=1, le=500, description="Sessions at the same time, parked ones included")
+    max_tabs: int = Field(20, ge=1, le=200, description="Tabs of one session; further pop-ups are closed")
+    park_seconds: float = Field(300, gt=0, description="Seconds unused after which a session's pages are put away")
+    idle_seconds: float = Field(3_600, gt=0, description="Seconds unused after which a session is closed")
+    warm: int = Field(1, ge=0, le=5, description="Empty sessions kept ready, so that the next one opens at once")
+    navigation_seconds: float = Field(30, gt=0, le=300, description="Time for one navigation")
+    download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
+    state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The viewport as width and height."""
+        width, _, height = self.viewport.partition("x")
+        return int(width), int(height)

@@ -1,0 +1,78 @@
+"""Taking a session's cookies and local storage out, and putting them back."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from outrider.browser.cdp import Channel
+from outrider.browser.context import Context
+from outrider.browser.page import Page
+from outrider.browser.states import usable_cookies
+from outrider.core.errors import OutriderError
+
+ORIGINS = 50  # whose local storage is kept
+ITEM_CHARS = 1_000_000
+SECONDS = 10.0
+EMPTY = "PCFkb2N0eXBlIGh0bWw+"  # <!doctype html>, in base64
+READ = """(limit) => Object.entries(localStorage).filter(([, value]) => value.length <= limit)
+  .map(([name, value]) => ({name, value}))"""
+WRITE = """(items) => { for (const {name, value} of items) try { localStorage.setItem(name, value) } catch {} }"""
+
+
+async def take_state(context: Context, origins: Iterable[str]) -> dict[str, Any]:
+    """The cookies of a context, and the local storage of those origins.
+
+    Args:
+        context: Whose.
+        origins: The sites it has been to, as `https://host`.
+    """
+    scope = {"browserContextId": context.id} if context.id else {}
+    cookies = (await context.browser.connection.send("Storage.getCookies", scope))["cookies"]
+    kept = ("name", "value", "domain", "path", "expires", "httpOnly", "secure", "sameSite", "partitionKey")
+    plain = [{name: cookie[name] for name in kept if name in cookie} for cookie in cookies]
+    found = await _at_each(context, dict.fromkeys(list(origins)[:ORIGINS]))
+    storage = [{"origin": origin, "localStorage": items} for origin, items in found.items() if items]
+    return {"cookies": plain, "origins": storage}
+
+
+async def put_state(context: Context, state: dict[str, Any]) -> None:
+    """Gives a context what `take_state` took, before its pages go anywhere."""
+    scope = {"browserContextId": context.id} if context.id else {}
+    if cookies := usable_cookies(state):
+        await context.browser.connection.send("Storage.setCookies", {"cookies": cookies} | scope)
+    wanted = {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])[:ORIGINS]}
+    await _at_each(context, {origin: items for origin, items in wanted.items() if items})
+
+
+async def _at_each(context: Context, origins: dict[str, Any]) -> dict[str, Any]:
+    """Reads (None) or writes local storage at each origin, in a page that loads nothing: we answer for the site."""
+    found: dict[str, Any] = {}
+    web = {origin: items for origin, items in origins.items() if origin.startswith(("http://", "https://"))}
+    if not web:
+        return found
+    page = await context.new_page()
+    try:
+        page.channel.on("Fetch.requestPaused", lambda event: _empty(page.channel, event))
+        await page.send("Fetch.enable")
+        for origin, items in web.items():
+            found[origin] = await _there(page, origin, items)
+    finally:
+        await context.browser.close_page(page)
+    return found
+
+
+async def _there(page: Page, origin: str, items: Any) -> Any:
+    try:
+        await page.send("Page.navigate", {"url": f"{origin}/"}, timeout=SECONDS)
+        if items is None:
+            return await page.evaluate_in("outrider", READ, ITEM_CHARS, timeout=SECONDS)
+        return await page.evaluate_in("outrider", WRITE, items, timeout=SECONDS)
+    except OutriderError:
+        if page.lost is not None:
+            raise
+        return None  # a site that the browser does not let have storage
+
+
+def _empty(channel: Channel, event: dict[str, Any]) -> None:
+    headers = [{"name": "content-type", "value": "text/html"}]
+    answer = {"requestId": event["requestId"], "responseCode": 200, "responseHeaders": headers, "body": EMPTY}
+    channel.tell("Fetch.fulfillRequest", answer)

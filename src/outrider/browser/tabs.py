@@ -1,0 +1,76 @@
+"""The open pages of a session, and which of them is in front."""
+
+from collections.abc import Callable, Iterator
+
+from outrider.browser.page import Page
+from outrider.core.errors import NotFound
+
+
+class Tabs:
+    """Pages in the order in which they opened.
+
+    Args:
+        limit: How many there may be.
+
+    Attributes:
+        current: The one that is worked on.
+        opened: How many opened by themselves in all, those closed again included.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._pages: list[Page] = []
+        self._limit = limit
+        self.current: Page | None = None
+        self.opened = 0
+        self.on_crash: Callable[[Page], None] = lambda _: None
+
+    def __iter__(self) -> Iterator[Page]:
+        return iter(list(self._pages))
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    @property
+    def full(self) -> bool:
+        return len(self._pages) >= self._limit
+
+    def add(self, page: Page, *, front: bool) -> None:
+        """A further page; it leaves by itself when it closes."""
+        self._pages.append(page)
+        page.on_lost(self._lost)
+        if front or self.current is None:
+            self.current = page
+
+    def at(self, number: int) -> Page:
+        """The page of that number, counted from 1. Raises NotFound."""
+        if not 1 <= number <= len(self._pages):
+            raise NotFound(f"tab: there is no tab {number}", hint=f"tabs are 1 to {len(self._pages)}")
+        return self._pages[number - 1]
+
+    def number(self, page: Page) -> int:
+        """The number of a page, counted from 1; 0 when it is gone."""
+        return self._pages.index(page) + 1 if page in self._pages else 0
+
+    def drop(self, page: Page) -> None:
+        """Forgets a page."""
+        if page in self._pages:
+            self._pages.remove(page)
+        if self.current is page:
+            self.current = self._pages[-1] if self._pages else None
+
+    def clear(self) -> list[Page]:
+        """Forgets all pages, and returns them."""
+        pages, self._pages, self.current = self._pages, [], None
+        return pages
+
+    def _lost(self, page: Page) -> None:
+        """A closed page goes, and the one that opened it, or the last one, comes to the front; a crashed one stays."""
+        if page.crashed:
+            self.on_crash(page)
+            return
+        if page not in self._pages:
+            return
+        self._pages.remove(page)
+        if self.current is page:
+            opener = next((each for each in self._pages if each.target_id == page.opener), None)
+            self.current = opener or (self._pages[-1] if self._pages else None)
