@@ -164,7 +164,7 @@ def _reading(choices: Choices, page: Page, piece: Cut) -> Result:
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
     body = choices.mark(piece.text, page.url) if piece.text.strip() else "(no readable text here)"
     tail = "\n\n[Truncated]" if piece.truncated else ""
-    text = f"{_head(page, note, _staleness(page))}\n\n{body}{tail}"
+    text = f"{_head(page, note, _caveats(page))}\n\n{body}{tail}"
     return Result((Text(text),), meta=_meta(page) | {f"outrider/{name}": fact for name, fact in piece.facts().items()})
 
 
@@ -177,7 +177,7 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
         return _nothing_matches(choices, page, query)
     note = f"{len(found)} passages for {query!r} out of {total} characters; read around one with offset=<its start>"
     body = "\n\n".join(f"[{each.start}-{each.end}]\n{each.text}" for each in found)
-    text = f"{_head(page, note, _staleness(page))}\n\n{choices.mark(body, page.url)}"
+    text = f"{_head(page, note, _caveats(page))}\n\n{choices.mark(body, page.url)}"
     places = [{"start": each.start, "end": each.end} for each in found]
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": places, "outrider/total_chars": total})
 
@@ -189,8 +189,10 @@ def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": []})
 
 
-def _staleness(page: Page) -> str:
-    return "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
+def _caveats(page: Page) -> str:
+    stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
+    cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
+    return "; ".join(filter(None, (stale, cut_off)))
 
 
 def _meta(page: Page) -> dict[str, Any]:
