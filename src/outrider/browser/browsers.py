@@ -6,19 +6,22 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from outrider.browser.attach import Attached
-from outrider.browser.emulate import Look
-from outrider.browser.engine import Engine, start_engine
-from outrider.browser.navigate import BLANK, Arrival, read_address
-from outrider.browser.session import Options, Session
+from outrider.browser.options import Options
 from outrider.browser.settings import BrowserSettings
 from outrider.browser.states import StateInfo, States
 from outrider.core.egress import Guard
 from outrider.core.errors import NotFound, OutriderError, Unavailable
 
-Host = Engine | Attached
+if TYPE_CHECKING:
+    from outrider.browser.attach import Attached
+    from outrider.browser.emulate import Look
+    from outrider.browser.engine import Engine
+    from outrider.browser.navigate import Arrival
+    from outrider.browser.session import Session
+
+BLANK = "about:blank"
 log = logging.getLogger(__name__)
 LOOK_EVERY = 15.0  # seconds between two looks at who is idle
 
@@ -37,7 +40,7 @@ class Browsers:
         self.settings = settings
         self.states = States(folder / "states", key)
         self._guard = guard
-        self._engines: dict[bool, asyncio.Task[Host]] = {}
+        self._engines: dict[bool, asyncio.Task[Engine | Attached]] = {}
         self._sessions: dict[str, Session] = {}
         self._caretaker: asyncio.Task[None] | None = None
         self._opening = 0
@@ -53,7 +56,7 @@ class Browsers:
         owner: str,
         url: str = BLANK,
         options: Options = Options(),  # noqa: B008
-    ) -> tuple[Session, Arrival]:
+    ) -> "tuple[Session, Arrival]":
         """Opens a session and goes to an address.
 
         Args:
@@ -68,6 +71,11 @@ class Browsers:
             Unavailable: Too many sessions, or the browser or the site failed; the session stays
                 open only if the browser did not fail.
         """
+        # The browser's process needs longer to come up than our own modules do.
+        self.start_soon()
+        from outrider.browser.navigate import read_address
+        from outrider.browser.session import Session
+
         read_address(url, self._guard)
         look = self._look(options)
         state = await asyncio.to_thread(self.states.load, options.state_id) if options.state_id else None
@@ -82,7 +90,7 @@ class Browsers:
         self._take_care()
         return session, await self._first(session, url)
 
-    def get(self, owner: str, session_id: str) -> Session:
+    def get(self, owner: str, session_id: str) -> "Session":
         """The owner's session of that id. Raises NotFound with code `session_not_found`."""
         session = self._sessions.get(session_id)
         if session is None or session.owner != owner:
@@ -95,7 +103,7 @@ class Browsers:
         """The sessions of an owner, or all, oldest first."""
         return [each for each in self._sessions.values() if owner in (None, each.owner)]
 
-    async def reopen(self, session: Session) -> Arrival:
+    async def reopen(self, session: "Session") -> "Arrival":
         """Takes a lost session back to where it was, with a new browser if need be."""
         if session.status == "crashed" and session.browser_gone:
             url = session.url
@@ -105,7 +113,7 @@ class Browsers:
             return await session.goto(url)
         return await session.reopen()
 
-    async def close(self, owner: str, session_id: str) -> Session:
+    async def close(self, owner: str, session_id: str) -> "Session":
         """Closes the owner's session. Raises NotFound."""
         session = self.get(owner, session_id)
         self._sessions.pop(session_id, None)
@@ -119,7 +127,7 @@ class Browsers:
             await self.close(owner, session.id)
         return len(mine)
 
-    async def save_state(self, session: Session, state_id: str | None) -> StateInfo:
+    async def save_state(self, session: "Session", state_id: str | None) -> StateInfo:
         """Keeps a session's cookies and local storage under a name, for `Options.state_id`."""
         state = await session.state()
         return await asyncio.to_thread(self.states.save, state_id, state)
@@ -144,7 +152,9 @@ class Browsers:
         await asyncio.gather(*(_end(task) for task in engines), return_exceptions=True)
         await asyncio.gather(*(session.leave() for session in sessions), return_exceptions=True)
 
-    def _look(self, options: Options) -> Look:
+    def _look(self, options: Options) -> "Look":
+        from outrider.browser.emulate import Look
+
         wish = self.settings
         size = options.size or wish.size
         look = Look(size, options.locale or wish.locale, options.timezone or wish.timezone)
@@ -160,7 +170,7 @@ class Browsers:
         message = f"{self.settings.max_sessions} sessions are open, which is the most there may be"
         raise Unavailable(message, code="too_many_sessions", hint=f"close one: {mine}")
 
-    async def _move_in(self, session: Session, state: dict[str, Any] | None) -> None:
+    async def _move_in(self, session: "Session", state: dict[str, Any] | None) -> None:
         headless = self.settings.headless if session.options.headless is None else session.options.headless
         engine = await self._engine(headless=headless)
         context, page = await engine.take()
@@ -171,8 +181,10 @@ class Browsers:
             await session.aclose()
             raise
 
-    async def _first(self, session: Session, url: str) -> Arrival:
+    async def _first(self, session: "Session", url: str) -> "Arrival":
         """The first navigation; a site that fails leaves an open session, unless the browser itself is gone."""
+        from outrider.browser.navigate import Arrival
+
         if url.strip().lower() == BLANK:
             return Arrival(BLANK, "")
         try:
@@ -185,7 +197,7 @@ class Browsers:
                 error.details = {**error.details, "sessionId": session.id}
             raise
 
-    async def _engine(self, *, headless: bool) -> Host:
+    async def _engine(self, *, headless: bool) -> "Engine | Attached":
         task = self._starting(headless=headless)
         try:
             # Whoever asked first may be cancelled; the browser starts for all who ask.
@@ -195,7 +207,7 @@ class Browsers:
                 del self._engines[headless]
             raise
 
-    def _starting(self, *, headless: bool) -> "asyncio.Task[Host]":
+    def _starting(self, *, headless: bool) -> "asyncio.Task[Engine | Attached]":
         task = self._engines.get(headless)
         if task is not None and (not task.done() or _is_up(task)):
             return task
@@ -203,11 +215,13 @@ class Browsers:
         task.add_done_callback(_look_at)
         return task
 
-    async def _start(self, *, headless: bool) -> Host:
+    async def _start(self, *, headless: bool) -> "Engine | Attached":
         if self.settings.cdp_url:
             from outrider.browser.attach import attach
 
             return await attach(self.settings, self._guard)
+        from outrider.browser.engine import start_engine
+
         return await start_engine(self.settings, self._guard, headless=headless)
 
     def _take_care(self) -> None:
@@ -224,7 +238,7 @@ class Browsers:
                 except OutriderError as error:
                     log.debug("session %s: %s", session.id, error)
 
-    async def _care_for(self, session: Session) -> None:
+    async def _care_for(self, session: "Session") -> None:
         idle = time.time() - session.used_at
         if session.in_use:
             return
@@ -235,18 +249,18 @@ class Browsers:
             await session.park()
 
 
-def _is_up(task: "asyncio.Task[Host]") -> bool:
+def _is_up(task: "asyncio.Task[Engine | Attached]") -> bool:
     up = task.done() and not task.cancelled() and task.exception() is None
     return up and task.result().connection.lost is None
 
 
-def _look_at(task: "asyncio.Task[Host]") -> None:
+def _look_at(task: "asyncio.Task[Engine | Attached]") -> None:
     """A failure that nobody waited for is no news."""
     if not task.cancelled():
         task.exception()
 
 
-async def _end(task: "asyncio.Task[Host]") -> None:
+async def _end(task: "asyncio.Task[Engine | Attached]") -> None:
     if not task.done():
         task.cancel()
     with suppress(OutriderError, asyncio.CancelledError):

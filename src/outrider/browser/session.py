@@ -18,8 +18,9 @@ from outrider.browser.downloads import Downloads
 from outrider.browser.emulate import Look
 from outrider.browser.navigate import BLANK, Arrival, navigate, reload, step
 from outrider.browser.network import Network
+from outrider.browser.options import Options
 from outrider.browser.page import Page
-from outrider.browser.settings import BrowserSettings, DialogPolicy
+from outrider.browser.settings import BrowserSettings
 from outrider.browser.storage import put_state, take_state
 from outrider.browser.tabs import Tabs
 from outrider.core.egress import Guard
@@ -30,20 +31,6 @@ REOPEN = "reopen the session; it goes back to that address"
 KEEP_TAB = """() => ({storage: Object.entries(sessionStorage).slice(0, 500), x: scrollX, y: scrollY,
   typed: [...document.querySelectorAll('input, textarea')].some(each => each.value !== each.defaultValue
     && each.type !== 'hidden' && each.type !== 'submit' && each.type !== 'button')})"""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a caller may wish for a session; None and empty mean the settings'."""
-
-    title: str = ""
-    headless: bool | None = None
-    size: tuple[int, int] | None = None
-    locale: str = ""
-    timezone: str = ""
-    state_id: str | None = None
-    dialogs: DialogPolicy | None = None
-    download_folder: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from outrider.browser.settings import BrowserSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
@@ -58,6 +59,7 @@ class Settings(BaseModel, extra="forbid"):
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
     pages: PagesSettings = PagesSettings()
+    browser: BrowserSettings = BrowserSettings()
     serve: ServeSettings = ServeSettings()
 
     @property

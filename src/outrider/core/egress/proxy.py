@@ -117,7 +117,7 @@ class EgressProxy:
             await self._forward(client, request)
         except OutriderError as error:
             # RFC 9209 tells our answer from a server's, whose headers of that name are not passed on.
-            own = [(b"proxy-status", f"{USER}; details={error.code}".encode("ascii", "replace"))]
+            own = [(b"proxy-status", f'{USER}; details="{error.code}"'.encode("ascii", "replace"))]
             await client.answer(STATUS.get(type(error), 502), f"{error.message}\n{error.hint}\n", own)
 
     def _knows(self, request: h11.Request) -> bool:

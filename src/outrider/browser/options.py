@@ -1,0 +1,20 @@
+"""What a caller may wish for a session."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from outrider.browser.settings import DialogPolicy
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller may wish for a session; None and empty mean the settings'."""
+
+    title: str = ""
+    headless: bool | None = None
+    size: tuple[int, int] | None = None
+    locale: str = ""
+    timezone: str = ""
+    state_id: str | None = None
+    dialogs: DialogPolicy | None = None
+    download_folder: Path | None = None
