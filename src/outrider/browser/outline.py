@@ -8,7 +8,9 @@ from outrider.browser.scripts import REF
 DEFAULT_CHARS = 12_000
 LONGEST_LINE = 2_000
 MENTION = re.compile(rf"(?<=[ <(\[])({REF.pattern})(?=[ >\])]|$)")
-LANDMARK = re.compile(r"^(#{1,6} |main|nav|header|footer|aside|search|form|dialog|modal dialog|table|grid|iframe|tablist|menu)\b")
+LANDMARK = re.compile(
+    r"^(#{1,6} |main|nav|header|footer|aside|search|form|dialog|modal dialog|table|grid|iframe|tablist|menu)\b"
+)
 
 
 @dataclass(frozen=True)

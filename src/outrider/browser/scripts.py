@@ -69,8 +69,12 @@ class Scripts:
     async def install(self, frame: Frame) -> None:
         """Puts the scripts into a frame's document; a second time does nothing."""
         prefix = self.prefix(frame)
-        await frame.evaluate(WORLD, f"(prefix, from) => {{ if (globalThis.outrider) return; ({source()})(); "
-                                    "outrider.begin(prefix, from); }", prefix, self._last.get(prefix, 0))
+        await frame.evaluate(
+            WORLD,
+            f"(prefix, from) => {{ if (globalThis.outrider) return; ({source()})(); outrider.begin(prefix, from); }}",
+            prefix,
+            self._last.get(prefix, 0),
+        )
 
     async def element(self, frame: Frame, ref: str) -> Handle:
         """The element of a reference, as a handle."""

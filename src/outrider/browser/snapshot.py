@@ -70,7 +70,13 @@ class Snapshot:
 def _head(position: dict[str, Any]) -> str:
     title = " ".join(position["title"].split())[:200]
     down, high, tall = position["y"], position["height"], position["scrollHeight"]
-    where = f" (scrolled {down} of {max(tall - high, 0)})" if down else f" ({tall / high:.1f} screens)" if tall > 1.2 * high else ""
+    where = (
+        f" (scrolled {down} of {max(tall - high, 0)})"
+        if down
+        else f" ({tall / high:.1f} screens)"
+        if tall > 1.2 * high
+        else ""
+    )
     return f"{title} · {position['url'][:300]}{where}"
 
 
@@ -193,9 +199,7 @@ class Eyes:
             await frame.evaluate(WORLD, "(host, root) => outrider.openRoot(host, root)", host, opened)
         return len(closed)
 
-    async def _with_frames(
-        self, frame: Frame, lines: list[str], options: dict[str, Any], level: int
-    ) -> list[str]:
+    async def _with_frames(self, frame: Frame, lines: list[str], options: dict[str, Any], level: int) -> list[str]:
         inside = await self._frames_in(frame, options, level) if level < DEEPEST else {}
         joined: list[str] = []
         for line in lines:

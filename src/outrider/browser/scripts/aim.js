@@ -60,7 +60,7 @@ function scrolled(element) {
 
 // The middle of the largest visible box, then points around it.
 function pointOn(element) {
-  if (Number(getComputedStyle(element).opacity) === 0 && !isToggle(element) && element.type !== "file") return null;
+  if (!isToggle(element) && element.type !== "file" && transparentBy(element)) return null;
   for (const { x, y } of pointsOf(element)) {
     const hit = hitAt(x, y);
     if (hit && counts(element, hit)) return { x, y };
@@ -119,7 +119,8 @@ function counts(element, hit) {
 }
 
 function unreachable(element) {
-  if (Number(getComputedStyle(element).opacity) === 0) return failing("hidden", "hidden: it has opacity: 0", opener(element), { transparent: true });
+  const veiled = transparentBy(element);
+  if (veiled) return { ...hiddenBy(element, veiled, "opacity: 0"), transparent: true };
   const [point] = pointsOf(element);
   if (!point) return outside(element);
   const hit = hitAt(point.x, point.y);
@@ -131,7 +132,8 @@ function unreachable(element) {
 }
 
 function untouchable(element, blocker) {
-  const whose = blocker === element ? "it has" : `${describe(topmost(blocker))} around it has`;
+  const top = topmost(blocker);
+  const whose = top === element ? "it has" : `${describe(top)} around it has`;
   return failing("pointer_events_none", `${whose} pointer-events: none`, "something on the page must release it first");
 }
 
@@ -149,6 +151,10 @@ function outside(element) {
 function clipped(element, hit) {
   const by = hit ? ` by ${describe(hit)}` : "";
   return failing("off_screen", `clipped${by}: no part of it can be reached`, opener(element), { cause: "clipped" });
+}
+
+function transparentBy(element) {
+  return closestWhere(element, (each) => getComputedStyle(each).opacity === "0");
 }
 
 // The highest element over it that does not hold it as well.
@@ -179,7 +185,7 @@ async function comesToRest(element) {
     still = now === before ? still + 1 : 0;
     if (still >= 2) return true;
     before = now;
-    await nextFrame();
+    await nextFrame(250);
   }
   return false;
 }
@@ -189,9 +195,9 @@ function restless() {
 }
 
 // Frames stop in a tab that is not in front, so a timer is the second clock.
-function nextFrame() {
+function nextFrame(longest = 50) {
   return new Promise((done) => {
-    const timer = setTimeout(done, 50);
+    const timer = setTimeout(done, longest);
     requestAnimationFrame(() => {
       clearTimeout(timer);
       done();

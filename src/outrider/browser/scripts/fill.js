@@ -4,6 +4,8 @@ const CLOCKED = { date: "YYYY-MM-DD", time: "HH:MM", month: "YYYY-MM", week: "YY
 const SET_DIRECTLY = new Set([...Object.keys(CLOCKED), "range", "color"]);
 const UNTYPED = new Set(["checkbox", "radio", "file", "button", "submit", "reset", "image", "hidden"]);
 
+const heldBefore = new WeakMap();
+
 // Makes a field ready for typing: focused, with what is to be replaced selected. Returns how to go on.
 function prepareFill(ref, text, { append = false } = {}) {
   const element = elementOf(ref);
@@ -11,6 +13,7 @@ function prepareFill(ref, text, { append = false } = {}) {
   const field = editable(element);
   const problem = field ? unacceptable(field, text, append) : notAField(element);
   if (problem) return { ok: false, ...problem, ...evidence(element) };
+  heldBefore.set(field, valueIn(field));
   if (SET_DIRECTLY.has(field.type)) return setDirectly(field, text);
   field.focus({ preventScroll: true });
   if (focused() !== field && !holds(focused() || document.body, field)) {
@@ -129,19 +132,20 @@ function isMultiline(field) {
 }
 
 // What the field holds now against what was meant; a secret is compared here and not told.
-function afterFill(ref, text, before, append) {
+function afterFill(ref, text, append) {
   const element = elementOf(ref);
   const field = element && editable(element);
   if (!field) return { connected: false };
   const value = valueIn(field);
-  const same = sameText(value, append && !isSecret(field) ? (before ?? "") + text : text, append && isSecret(field));
+  const before = heldBefore.get(field) ?? "";
+  const same = sameText(value, append ? before + text : text);
   const problem = field.validity && !field.validity.valid ? field.validationMessage : "";
-  return { connected: true, same, value: isSecret(field) ? null : shorten(collapse(value), SHOWN_VALUE), problem };
+  return { connected: true, same, unchanged: value === before, value: isSecret(field) ? null : shorten(collapse(value), SHOWN_VALUE), problem };
 }
 
-function sameText(value, meant, endOnly) {
+function sameText(value, meant) {
   const plain = (text) => text.replace(/\r\n?/g, "\n").replace(/\u00a0/g, " ").trim();
-  return endOnly ? plain(value).endsWith(plain(meant)) : plain(value) === plain(meant);
+  return plain(value) === plain(meant);
 }
 
 // Chooses options by label or value; says what is closest where there is none.
@@ -216,20 +220,28 @@ function editDistance(one, other) {
   return row[other.length] / Math.max(one.length, other.length);
 }
 
-function fileField(ref) {
-  const element = elementOf(ref);
-  if (!element) return { ok: false, ...goneRef(ref) };
-  const field = element.localName === "label" ? element.control : element;
-  if (field?.localName === "input" && field.type === "file") return accepts(field);
-  const inner = element.querySelector("input[type=file]");
-  if (inner) return accepts(inner);
-  return { ok: false, ...failing("not_editable", `${describe(element)} takes no files`, "choose a file field"), ...evidence(element) };
+// File fields are mostly hidden behind something prettier, so they need not be seen.
+function fileField(target, count) {
+  const { element, failure } = target.selector ? resolveAny(target) : resolve(target);
+  if (failure) return { ok: false, ...failure };
+  const own = element.localName === "label" ? element.control : element;
+  const field = own?.type === "file" ? own : element.querySelector("input[type=file]");
+  if (!field) return { ok: false, ...failing("not_editable", `${describe(element)} takes no files`, "choose a file field"), ...evidence(element) };
+  return accepts(field, count);
 }
 
-function accepts(field) {
-  const problem = disabledBy(field, "upload");
+function resolveAny(target) {
+  const found = resolve(target);
+  if (found.failure?.reason !== "ambiguous") return found;
+  const files = deepQuery(target.selector).filter((each) => each.type === "file");
+  return files.length === 1 ? { element: files[0] } : found;
+}
+
+function accepts(field, count) {
+  const tooMany = count > 1 && !field.multiple;
+  const problem = disabledBy(field, "upload") || (tooMany ? failing("bad_value", "it takes one file only", "give one") : null);
   if (problem) return { ok: false, ...problem, ...evidence(field) };
-  return { ok: true, ref: refOf(field), multiple: field.multiple, accept: field.accept, element: describe(field) };
+  return { ok: true, ref: refOf(field), element: describe(field), ...facts(field) };
 }
 
 function filesOf(ref) {

@@ -1,0 +1,211 @@
+"""Hands: one trusted press on exactly the element that was meant, and what came of it.
+
+Before the press the element is found, checked and brought into view; a guard in its document
+(`scripts/guard.js`) stops a press that would land on anything else. Afterwards the page is watched
+until it is quiet, and the answer says what is different.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+import anyio
+
+from outrider.browser.cdp import ContextGone, PageGone
+from outrider.browser.diagnose import failure
+from outrider.browser.outcome import Outcome
+from outrider.browser.outline import limited
+from outrider.browser.page import Button, Page
+from outrider.browser.resolve import Place, Reach, Target, target
+from outrider.browser.snapshot import Eyes
+from outrider.browser.watch import Watch
+
+Settle = Literal["auto", "none"]
+TRIES = 3
+CHANGES_CHARS = 3_000
+DRAG_STEPS = 6
+
+
+class Hands:
+    """Acts on one page.
+
+    Args:
+        eyes: The page's eyes: they remember what was shown, so that an answer can tell what is different.
+        settle: `none` answers as soon as the press has landed, without waiting and without a difference.
+    """
+
+    def __init__(self, eyes: Eyes, settle: Settle = "auto") -> None:
+        self.eyes = eyes
+        self.page: Page = eyes.page
+        self.reach = Reach(eyes.scripts)
+        self.settle: Settle = settle
+
+    async def click(
+        self,
+        asked: str,
+        *,
+        button: Button = "left",
+        count: int = 1,
+        modifiers: tuple[str, ...] = (),
+        settle: Settle | None = None,
+    ) -> Outcome:
+        """Presses once on an element.
+
+        Args:
+            asked: A CSS selector or a reference.
+            button: Of the mouse.
+            count: 2 for a double click.
+            modifiers: Keys held meanwhile: Alt, Control, Meta, Shift.
+            settle: As in the class.
+
+        Raises:
+            OutriderError: It was not done: see `diagnose.failure`.
+        """
+
+        async def press(place: Place) -> None:
+            await self.page.mouse("click", place.x, place.y, button=button, count=count, modifiers=modifiers)
+
+        outcome, _ = await self.press_on(target(asked), "click", press, settle)
+        return outcome
+
+    async def hover(self, asked: str, *, settle: Settle | None = None) -> Outcome:
+        """Moves the pointer onto an element. Raises as `click`."""
+        await self._remember(settle)
+        with Watch(self.page) as watch:
+            place = await self.reach.place(target(asked), "hover")
+            await self.page.mouse("move", place.x, place.y)
+            told = await self.told(place, settle)
+            return await self.outcome("hover", place, watch, told, settle)
+
+    async def drag(self, asked: str, to: str, *, settle: Settle | None = None) -> Outcome:
+        """Drags one element onto another, by mouse events or the page's own drag and drop. Raises as `click`."""
+        await self._remember(settle)
+        with Watch(self.page) as watch:
+            place = await self.reach.place(target(asked), "drag")
+            goal = await self.reach.place(target(to), "drop")
+            place = await self.reach.place(target(asked), "drag")
+            await self._dragged(place, goal)
+            told = await self.told(place, settle)
+            self._check_landed("drag", target(asked), told)
+            outcome = await self.outcome("drag", place, watch, told, settle)
+            outcome.element = f"{place.element} to {goal.element}"
+            return outcome
+
+    async def press(self, chord: str, *, settle: Settle | None = None) -> Outcome:
+        """Presses keys on whatever has the focus: `Enter`, `Control+a`. Raises InvalidInput."""
+        await self._remember(settle)
+        with Watch(self.page) as watch:
+            await self._unless_blocked(self.page.key(chord), watch)
+            told = {} if watch.is_blocked else await self._settled(self.page.main, "", settle)
+            return await self.outcome("press", None, watch, told, settle, element=chord)
+
+    async def press_on(
+        self, asked: Target, action: str, press: Callable[[Place], Awaitable[None]], settle: Settle | None = None
+    ) -> tuple[Outcome, dict[str, Any]]:
+        """Aims, presses, and sees to it that the press has landed; aims again at what has moved away."""
+        await self._remember(settle)
+        with Watch(self.page) as watch:
+            told: dict[str, Any] = {}
+            for attempt in range(TRIES):
+                place = await self.reach.place(asked, action, steady=attempt > 0, strict=attempt == 0)
+                await self._unless_blocked(press(place), watch)
+                told = {} if watch.is_blocked else await self.told(place, settle)
+                if not told or told["landed"] or watch.starting or watch.dialogs:
+                    return await self.outcome(action, place, watch, told, settle), told
+            self._check_landed(action, asked, told | place.told)
+            raise AssertionError("unreachable")
+
+    async def told(self, place: Place, settle: Settle | None) -> dict[str, Any]:
+        """What the guard saw, once the page is quiet; empty when the document is gone."""
+        return await self._settled(place.frame, place.ref, settle)
+
+    async def outcome(
+        self,
+        action: str,
+        place: Place | None,
+        watch: Watch,
+        told: dict[str, Any],
+        settle: Settle | None,
+        *,
+        element: str = "",
+    ) -> Outcome:
+        """What an action did, with the difference since the last look."""
+        before = self._url
+        if self._waits(settle) and watch.starting and not watch.is_blocked:
+            await watch.arrived()
+        outcome = Outcome(action, element or (place.element if place else ""), ref=place.ref if place else "")
+        outcome.navigated, outcome.url = watch.committed, told.get("url") or self.page.url
+        outcome.url = self.page.url if watch.committed else outcome.url
+        outcome.moved = outcome.url != before
+        outcome.new_pages, outcome.dialogs, outcome.downloads = watch.new_pages, watch.dialogs, watch.downloads
+        outcome.focused = told.get("focused", "")
+        outcome.facts = {name: place.told[name] for name in ("rect", "viewport")} if place else {}
+        if self._waits(settle) and not watch.is_blocked:
+            outcome.changes = await self._changes()
+        return outcome
+
+    async def _changes(self) -> str:
+        try:
+            changed, seen = await self.eyes.difference()
+        except (ContextGone, PageGone):
+            return ""
+        if not changed.whole:
+            return str(limited(list(changed.lines), CHANGES_CHARS))
+        return str((await self.eyes.snapshot("viewport", limit=CHANGES_CHARS)) if seen else "")
+
+    async def _settled(self, frame: Any, ref: str, settle: Settle | None) -> dict[str, Any]:
+        try:
+            return await self.eyes.scripts.call(frame, "settle", ref, {"wait": self._waits(settle)})
+        except (ContextGone, PageGone):
+            return {}
+
+    async def _remember(self, settle: Settle | None) -> None:
+        self._url = self.page.url
+        if self._waits(settle):
+            await self.eyes.remember()
+
+    def _waits(self, settle: Settle | None) -> bool:
+        return (settle or self.settle) == "auto"
+
+    async def _unless_blocked(self, work: Awaitable[None], watch: Watch) -> None:
+        """Input is answered when the page has handled it, which a dialog delays for as long as it is open."""
+        pressing = asyncio.ensure_future(work)
+        blocked = asyncio.ensure_future(watch.blocked.wait())
+        done, _ = await asyncio.wait({pressing, blocked}, return_when=asyncio.FIRST_COMPLETED)
+        blocked.cancel()
+        if pressing in done:
+            pressing.result()
+        else:
+            pressing.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+    def _check_landed(self, action: str, asked: Target, told: dict[str, Any]) -> None:
+        if not told or told.get("landed"):
+            return
+        if told.get("landed") is False:
+            reason, message = "covered", f"the press would have landed on {told['on']}, and was stopped"
+        else:
+            reason, message = "no_effect", "the press did not reach it"
+        raise failure(action, asked.asked, told | {"reason": reason, "message": message, "hint": "take a snapshot"})
+
+    async def _dragged(self, start: Place, goal: Place) -> None:
+        intercepted: list[dict[str, Any]] = []
+        off = self.page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
+        await self.page.send("Input.setInterceptDrags", {"enabled": True})
+        try:
+            await self.page.mouse("move", start.x, start.y)
+            await self.page.mouse("down", start.x, start.y)
+            for step in range(1, DRAG_STEPS + 1):
+                share = step / DRAG_STEPS
+                x, y = start.x + (goal.x - start.x) * share, start.y + (goal.y - start.y) * share
+                await self.page.mouse("move", x, y, held=("left",))
+                await anyio.lowlevel.checkpoint()
+            if intercepted:
+                await self._dropped(goal, intercepted[0])
+            await self.page.mouse("up", goal.x, goal.y)
+        finally:
+            off()
+            await self.page.send("Input.setInterceptDrags", {"enabled": False})
+
+    async def _dropped(self, goal: Place, data: dict[str, Any]) -> None:
+        for kind in ("dragEnter", "dragOver", "drop"):
+            await self.page.send("Input.dispatchDragEvent", {"type": kind, "x": goal.x, "y": goal.y, "data": data})
