@@ -188,10 +188,25 @@ def _engine(url: str) -> "AsyncEngine":
     if not url.startswith("sqlite"):
         return create_async_engine(url, pool_pre_ping=True)
     Path(make_url(url).database or MEMORY).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection})
+    options = {"timeout": BUSY_SECONDS, "factory": _Connection, "async_creator_fn": _connect_sqlite}
+    engine = create_async_engine(url, connect_args=options)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+async def _connect_sqlite(*place: Any, **options: Any) -> Any:
+    """A connection, or an error and no thread: the driver's would still speak to an event loop that may be gone."""
+    import aiosqlite
+
+    connection = aiosqlite.connect(*place, **options)
+    thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
+    thread.daemon = True
+    try:
+        return await connection
+    except BaseException:
+        thread.join()
+        raise
 
 
 class _Connection(sqlite3.Connection):

@@ -1,0 +1,163 @@
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, field_validator
+
+from outrider.core.arguments import as_object, validate
+from outrider.core.errors import InvalidInput
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+class Place(BaseModel, extra="forbid"):
+    city: str
+
+
+class Search(BaseModel, extra="forbid"):
+    query: str = Field(min_length=1, description="What to look for")
+    count: Annotated[int, Field(ge=1, le=10)] = 5
+    places: list[Place] = []
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, query: str) -> str:
+        if not query.strip():
+            raise ValueError("is blank")
+        return query
+
+
+def outcome(function: Callable[..., Any], *given: object) -> Any:
+    try:
+        return function(*given)
+    except InvalidInput as error:
+        return error
+
+
+def refused(arguments: object) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        validate(Search, "find", arguments)
+    return caught.value
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_an_object_and_its_json_text_mean_the_same(arguments: dict[str, Any]):
+    assert as_object(arguments) == as_object(json.dumps(arguments)) == arguments
+
+
+@pytest.mark.parametrize("nothing", ["", "  \n", None, 7, True, b"{}", 3j, {}, "{}"], ids=repr)
+def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object):
+    assert as_object(nothing) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ("[1]", "array"),
+        ("null", "null"),
+        ("7", "number"),
+        ("1.5", "number"),
+        ("true", "boolean"),
+        ('"query"', "string"),
+        ([1], "array"),
+        ((), "array"),
+    ],
+)
+def test_json_that_is_no_object_is_named_and_an_object_asked_for(arguments: object, kind: str):
+    with pytest.raises(InvalidInput, match=f"^the arguments are a JSON {kind}$") as caught:
+        as_object(arguments)
+    assert caught.value.hint == "send a JSON object"
+
+
+@pytest.mark.parametrize("garbage", ["{", "{'query': 'tea'}", "query=tea", '{"query": "tea"', "[" * 100_000])
+def test_text_that_is_no_json_is_refused_with_a_remedy(garbage: str):
+    with pytest.raises(InvalidInput, match=r"^the arguments are not valid JSON: ") as caught:
+        as_object(garbage)
+    assert caught.value.hint == "send a JSON object"
+
+
+def test_a_parse_error_says_where_it_is():
+    with pytest.raises(InvalidInput, match="line 1 column 11"):
+        as_object('{"query": tea}')
+
+
+@given(st.text())
+def test_any_text_is_an_object_or_a_readable_refusal(text: str):
+    found = outcome(as_object, text)
+    assert isinstance(found, dict) or found.hint == "send a JSON object"
+
+
+def test_good_arguments_become_the_model_with_its_defaults():
+    assert validate(Search, "find", '{"query": "tea", "count": "3"}') == Search(query="tea", count=3)
+
+
+def test_a_missing_field_is_named_with_its_description():
+    error = refused({})
+    assert error.message == "find: query: is required"
+    assert error.hint == "add 'query' (What to look for)"
+    assert error.details == {"fields": ["query"]}
+
+
+def test_an_unknown_parameter_is_answered_with_the_nearest_one():
+    error = refused({"query": "tea", "cuont": 3})
+    assert error.message == "find: cuont: no such parameter"
+    assert error.hint == "did you mean 'count'?"
+
+
+def test_an_unknown_parameter_that_resembles_none_is_answered_with_all_of_them():
+    assert refused({"query": "tea", "zzz": 3}).hint == "the parameters are query, count, places"
+
+
+def test_a_tool_without_parameters_says_so():
+    class Nothing(BaseModel, extra="forbid"): ...
+
+    with pytest.raises(InvalidInput) as caught:
+        validate(Nothing, "now", {"zone": "utc"})
+    assert caught.value.hint == "this tool takes no parameters"
+
+
+def test_a_wrong_value_is_named_with_the_reason_the_value_and_the_field_to_correct():
+    error = refused({"query": "tea", "count": 11})
+    assert error.message == "find: count: Input should be less than or equal to 10 (got 11)"
+    assert error.hint == "correct 'count'"
+
+
+def test_the_reason_of_a_validator_is_told_in_its_own_words():
+    assert refused({"query": " "}).message == 'find: query: is blank (got " ")'
+
+
+def test_a_field_inside_another_is_named_by_its_path():
+    assert refused({"query": "tea", "places": [{"city": 1}]}).details == {"fields": ["places.0.city"]}
+
+
+def test_every_wrong_field_is_named_at_once():
+    error = refused({"count": "many", "a:b": 1})
+    assert error.details == {"fields": ["query", "count", "a:b"]}
+    assert all(part in error.message for part in ("query: is required", "count: ", "a:b: no such parameter"))
+
+
+def test_long_values_and_long_names_are_cut():
+    error = refused({"query": "tea", "count": "9" * 10_000, "n" * 10_000: 1})
+    assert "… (10002 characters)" in error.message
+    assert "… (10000 characters)" in error.message
+    assert len(error.message) < 600
+
+
+def test_a_value_that_is_no_json_is_named_by_its_kind():
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+    assert "(got dict)" in refused({"query": "tea", "count": endless}).message
+    assert "(got dict)" in refused({"query": "tea", "count": {(1, 2): 3}}).message
+
+
+@given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
+def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
+    found = outcome(validate, Search, "find", arguments)
+    assert isinstance(found, Search) or (found.hint and found.details["fields"])

@@ -1,0 +1,176 @@
+import hashlib
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from outrider.core.artifacts import SCHEME, Artifact, Artifacts
+from outrider.core.db import Database
+from outrider.core.errors import NotFound, Unavailable
+
+HOUR = 3600
+FULL = """
+import anyio, resource, sys
+from pathlib import Path
+from outrider.core.artifacts import Artifacts
+from outrider.core.db import Database
+from outrider.core.errors import Unavailable
+
+async def main():
+    folder = Path(sys.argv[1])
+    database = Database.file(folder / "outrider.db")
+    artifacts = Artifacts(folder / "artifacts", database, keep_seconds=3600)
+    await artifacts.save(b"small", name="small", mime_type="text/plain", session="s")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    try:
+        await artifacts.save(b"x" * 1_000_000, name="big", mime_type="text/plain", session="s")
+    except Unavailable as error:
+        print(error.code, error)
+    print([kept.name for kept in await artifacts.recent()])
+    await database.close()
+anyio.run(main)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "artifacts"
+
+
+@pytest.fixture
+async def artifacts(folder: Path, database: Database) -> Artifacts:
+    return Artifacts(folder, database, keep_seconds=HOUR)
+
+
+async def save(artifacts: Artifacts, data: bytes = b"data", name: str = "a.png", session: str = "s") -> Artifact:
+    return await artifacts.save(data, name=name, mime_type="image/png", session=session)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+async def test_what_is_saved_can_be_read_under_its_address(artifacts: Artifacts, folder: Path):
+    data = bytes(range(256)) * 100
+    kept = await save(artifacts, data)
+    assert kept.uri == SCHEME + kept.id
+    assert (kept.name, kept.mime_type, kept.session, kept.size) == ("a.png", "image/png", "s", len(data))
+    assert kept.sha256 == hashlib.sha256(data).hexdigest()
+    assert await artifacts.read(kept.uri) == await artifacts.read(kept.id) == (kept, data)
+    assert await artifacts.get(kept.uri) == kept
+    assert files(folder) == [kept.id]
+
+
+async def test_an_empty_file_is_a_file(artifacts: Artifacts):
+    assert (await artifacts.read((await save(artifacts, b"")).uri))[1] == b""
+
+
+async def test_the_same_bytes_are_kept_twice_under_two_addresses(artifacts: Artifacts):
+    assert (await save(artifacts)).uri != (await save(artifacts)).uri
+
+
+async def test_the_newest_are_listed_first(artifacts: Artifacts):
+    for name in "abc":
+        await save(artifacts, name=name)
+    assert [kept.name for kept in await artifacts.recent(2)] == ["c", "b"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        SCHEME,
+        "../../etc/passwd",
+        SCHEME + "../outrider.db",
+        "file:///etc/passwd",
+        str(uuid.uuid4()),
+        SCHEME + str(uuid.uuid4()),
+        "x" * 100_000,
+        "\ud800\0",
+        "%",
+    ],
+    ids=["empty", "bare", "up", "scheme up", "file", "other", "other uri", "long", "odd", "like"],
+)
+async def test_an_address_that_names_nothing_is_not_found(artifacts: Artifacts, uri: str):
+    await save(artifacts)
+    with pytest.raises(NotFound, match="no artifact") as caught:
+        await artifacts.read(uri)
+    assert len(caught.value.message) < 500
+    assert caught.value.hint
+
+
+async def test_an_address_with_something_behind_it_names_nothing(artifacts: Artifacts):
+    kept = await save(artifacts)
+    with pytest.raises(NotFound):
+        await artifacts.get(kept.uri + "/..")
+
+
+async def test_a_file_that_is_gone_is_not_found(artifacts: Artifacts, folder: Path):
+    kept = await save(artifacts)
+    (folder / kept.id).unlink()
+    with pytest.raises(NotFound, match="is gone"):
+        await artifacts.read(kept.uri)
+
+
+async def test_a_file_that_cannot_be_read_is_told_in_a_sentence(artifacts: Artifacts, folder: Path):
+    kept = await save(artifacts)
+    (folder / kept.id).unlink()
+    (folder / kept.id).mkdir()
+    with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
+        await artifacts.read(kept.uri)
+
+
+async def test_what_is_older_than_the_retention_is_swept(artifacts: Artifacts, folder: Path, database: Database):
+    old, older = await save(artifacts), await save(artifacts)
+    (folder / older.id).unlink()
+    assert await artifacts.sweep() == 0
+    assert await Artifacts(folder, database, keep_seconds=0).sweep() == 2
+    assert (files(folder), await artifacts.recent()) == ([], [])
+    with pytest.raises(NotFound, match="no artifact"):
+        await artifacts.get(old.uri)
+
+
+async def test_a_file_that_cannot_be_removed_does_not_stop_the_sweep(folder: Path, database: Database):
+    artifacts = Artifacts(folder, database, keep_seconds=0)
+    stuck, gone = await save(artifacts), await save(artifacts)
+    (folder / stuck.id).unlink()
+    (folder / stuck.id).mkdir()
+    assert await artifacts.sweep() == 2
+    assert gone.id not in files(folder)
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_left_behind(tmp_path: Path):
+    command = [sys.executable, "-W", "error", "-c", FULL, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == ["storage the file cannot be kept: File too large", "['small']"]
+    assert len(files(tmp_path / "artifacts")) == 1
+
+
+@pytest.mark.parametrize("place", ["a file", "a file/artifacts"])
+async def test_a_folder_that_cannot_be_is_told_in_a_sentence(tmp_path: Path, database: Database, place: str):
+    (tmp_path / "a file").touch()
+    artifacts = Artifacts(tmp_path / place, database, keep_seconds=HOUR)
+    with pytest.raises(Unavailable, match="the file cannot be kept: ") as caught:
+        await save(artifacts)
+    assert caught.value.code == "storage"
+    assert await artifacts.recent() == []
+
+
+async def test_a_file_that_the_database_does_not_know_is_not_left_behind(folder: Path, tmp_path: Path):
+    artifacts = Artifacts(folder, Database.file(tmp_path), keep_seconds=HOUR)
+    with pytest.raises(Unavailable):
+        await save(artifacts)
+    assert files(folder) == []
+
+
+async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_database_takes_them(
+    artifacts: Artifacts, folder: Path
+):
+    kept = await save(artifacts, name="../../" + "n" * 500 + "\ud800", session="\0s")
+    assert (await artifacts.get(kept.uri)) == kept
+    assert (len(kept.name), kept.session) == (255, "\ufffds")
+    assert files(folder) == [kept.id]

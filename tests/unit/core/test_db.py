@@ -1,0 +1,417 @@
+import asyncio
+import importlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from sqlalchemy import Connection, func, inspect, select
+
+import outrider
+from outrider.core import db
+from outrider.core.db import Database, head_revision, storable
+from outrider.core.errors import Unavailable
+from outrider.core.tables import citation_counters as counters
+from outrider.core.tables import metadata
+
+PREAMBLE = """
+import anyio, os, sys
+from pathlib import Path
+from outrider.core.db import Database
+from outrider.core.errors import Unavailable
+from outrider.core.tables import citation_counters as counters
+
+def row(key):
+    return {"key": key, "used": 1, "updated_at": 0.0}
+
+async def insert(database, key):
+    async with database.write() as connection:
+        await connection.execute(counters.insert(), [row(key)])
+"""
+OPEN_AND_WRITE = """
+async def main():
+    database = Database.file(Path(sys.argv[1]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    await insert(database, sys.argv[2])
+    await database.close()
+anyio.run(main)
+"""
+WRITE_MANY = """
+async def writer(database, name, rows):
+    for number in range(rows):
+        await insert(database, f"{name}-{number}")
+        print(f"{name}-{number}", flush=True)
+
+async def main():
+    database = Database.file(Path(sys.argv[1]))
+    async with anyio.create_task_group() as tasks:
+        for each in range(int(sys.argv[3])):
+            tasks.start_soon(writer, database, f"{sys.argv[2]}{each}", int(sys.argv[4]))
+    await database.close()
+anyio.run(main)
+"""
+FILL_THE_DISK = """
+import resource
+async def main():
+    database = Database.file(Path(sys.argv[1]))
+    await insert(database, "first")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    try:
+        for number in range(100):
+            await insert(database, f"{number}" * 10_000)
+    except Unavailable as error:
+        print(error)
+    await database.close()
+anyio.run(main)
+"""
+OPEN_AS_NOBODY = """
+async def attempt(path):
+    database = Database.file(Path(path))
+    try:
+        await insert(database, "row")
+    except Unavailable as error:
+        print(error)
+    await database.close()
+
+async def main():
+    with open(sys.argv[2], "w") as file:
+        file.write("no database" * 1000)
+    await attempt(sys.argv[2])  # imports all that is needed, because nobody can read it any more below
+    if os.geteuid() == 0:
+        os.setuid(65534)
+    await attempt(sys.argv[1])
+anyio.run(main)
+"""
+
+
+def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "error", "-c", PREAMBLE + script, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+
+
+def finish(process: subprocess.Popen[str], given: str = "") -> str:
+    """What the process printed; it must end well, soon and without a word on stderr."""
+    printed, complaint = process.communicate(given, timeout=60)
+    assert (process.returncode, complaint) == (0, "")
+    return printed
+
+
+def file_of(database: Database) -> Path:
+    return Path(database.url.split("///", 1)[1])
+
+
+async def insert(database: Database, key: str) -> None:
+    async with database.write() as connection:
+        await connection.execute(counters.insert(), [{"key": key, "used": 1, "updated_at": 0.0}])
+
+
+async def keys(database: Database) -> list[str]:
+    async with database.read() as connection:
+        return sorted((await connection.execute(select(counters.c.key))).scalars())
+
+
+async def unusable(database: Database) -> str:
+    with anyio.fail_after(20), pytest.raises(Unavailable) as caught:
+        async with database.read():
+            pass
+    assert (caught.value.code, caught.value.retryable) == ("database", True)
+    assert caught.value.hint
+    assert "Traceback" not in caught.value.message
+    assert "\n" not in caught.value.message
+    return caught.value.message
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that everybody may enter and only its owner may write to."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+async def test_nothing_is_created_before_the_first_use(database: Database):
+    assert not file_of(database).parent.exists()
+    assert await keys(database) == []
+    assert file_of(database).is_file()
+
+
+async def test_what_is_written_is_there_when_the_database_is_opened_again(database: Database):
+    await insert(database, "kept")
+    await database.close()
+    assert await keys(database) == ["kept"]
+    again = Database(database.url)
+    assert await keys(again) == ["kept"]
+    await again.close()
+
+
+async def test_a_transaction_is_whole_or_not_at_all(database: Database):
+    async def fail_half_way() -> None:
+        async with database.write() as connection:
+            await connection.execute(counters.insert(), [{"key": "half", "used": 1, "updated_at": 0.0}])
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail_half_way()
+    assert await keys(database) == []
+
+
+async def test_readers_do_not_wait_for_a_writer(database: Database):
+    await insert(database, "before")
+    with anyio.fail_after(5):
+        async with database.write() as connection:
+            await connection.execute(counters.insert(), [{"key": "during", "used": 1, "updated_at": 0.0}])
+            assert await keys(database) == ["before"]
+    assert await keys(database) == ["before", "during"]
+
+
+async def test_an_upsert_inserts_and_then_replaces(database: Database):
+    await database.upsert(counters, {"key": "a", "used": 1, "updated_at": 1.0}, key="key")
+    await database.upsert(counters, {"key": "b", "used": 1, "updated_at": 1.0}, key="key")
+    await database.upsert(counters, {"key": "a", "used": 2, "updated_at": 2.0}, key="key")
+    async with database.read() as connection:
+        rows = (await connection.execute(select(counters).order_by(counters.c.key))).all()
+    assert [tuple(row) for row in rows] == [("a", 2, 2.0), ("b", 1, 1.0)]
+
+
+async def test_a_memory_database_works_like_any_other():
+    database = Database(db.MEMORY)
+    await insert(database, "kept")
+    assert await keys(database) == ["kept"]
+    await database.close()
+
+
+async def test_many_files_can_be_opened_at_once_in_one_process(tmp_path: Path):
+    databases = [Database.file(tmp_path / f"{number}.db") for number in range(6)]
+    async with anyio.create_task_group() as tasks:
+        for each in databases:
+            tasks.start_soon(insert, each, "row")
+    for each in databases:
+        assert await keys(each) == ["row"]
+        await each.close()
+
+
+def schema_of(connection: Connection) -> dict[str, Any]:
+    found = inspect(connection)
+    return {
+        table: ([str(column) for column in found.get_columns(table)], found.get_indexes(table))
+        for table in sorted(found.get_table_names())
+    }
+
+
+async def test_the_migrations_make_what_the_tables_of_every_domain_say(database: Database):
+    def difference(connection: Connection) -> list[Any]:
+        from alembic.autogenerate import compare_metadata
+        from alembic.migration import MigrationContext
+
+        tables = connection.exec_driver_sql("SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow')")
+        full_text = set(tables.scalars())  # SQLite's own; no metadata can describe them
+        options = {
+            "compare_type": True,
+            "compare_server_default": True,
+            "include_name": lambda name, *_: name not in full_text,
+        }
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+    root = Path(outrider.__file__).parent
+    modules = [
+        ".".join(("outrider", *path.relative_to(root).with_suffix("").parts)) for path in root.rglob("tables.py")
+    ]
+    assert "outrider.core.tables" in modules
+    for module in modules:
+        importlib.import_module(module)
+    async with database.read() as connection:
+        assert await connection.run_sync(difference) == []
+
+
+async def test_the_migrations_go_down_and_up_again(database: Database):
+    def down(connection: Connection) -> None:
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(db.MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+
+    async with database.read() as connection:
+        whole = await connection.run_sync(schema_of)
+    async with database.write() as connection:
+        await connection.run_sync(down)
+        assert list(await connection.run_sync(schema_of)) == ["alembic_version"]
+    await database.close()
+    async with database.read() as connection:
+        assert await connection.run_sync(schema_of) == whole
+
+
+def test_the_migrations_are_one_line_that_ends_where_the_file_names_say():
+    from alembic.script import ScriptDirectory
+
+    script = ScriptDirectory(str(db.MIGRATIONS))
+    assert script.get_heads() == [head_revision()]
+    assert [each.revision for each in script.walk_revisions()][-1] == "0001"
+
+
+async def test_a_database_of_a_newer_version_is_left_alone(database: Database):
+    async with database.write() as connection:
+        await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    await database.close()
+    assert "revision 9999, newer than" in await unusable(database)
+
+
+def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Path):
+    path = tmp_path / "new" / "outrider.db"
+    processes = [start(OPEN_AND_WRITE, path, name) for name in ("a", "b", "c")]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        finish(process)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT key FROM citation_counters ORDER BY key").fetchall() == [
+            ("a",),
+            ("b",),
+            ("c",),
+        ]
+    connection.close()
+
+
+def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledged_row_is_lost(tmp_path: Path):
+    path = tmp_path / "outrider.db"
+    processes = [start(WRITE_MANY, path, name, *size) for name, size in {"a": (3, 40), "b": (3, 40)}.items()]
+    victim = start(WRITE_MANY, path, "victim", 4, 1_000_000)
+    assert victim.stdout is not None
+    acknowledged = [victim.stdout.readline().strip() for _ in range(25)]
+    victim.send_signal(signal.SIGKILL)
+    acknowledged += victim.communicate(timeout=60)[0].split()
+    acknowledged += [line for process in processes for line in finish(process).split()]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        kept = {key for (key,) in connection.execute("SELECT key FROM citation_counters")}
+    connection.close()
+    assert len(acknowledged) >= 240 + 25
+    assert set(acknowledged) <= kept
+    assert len(kept - set(acknowledged)) <= 4, "at most the row that each killed writer had not yet told of"
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
+    path = tmp_path / "outrider.db"
+    message = finish(start(FILL_THE_DISK, path))
+    assert message.startswith(f"the database {path} cannot be used: ")
+    assert message.count("\n") == 1
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("SELECT count(*) FROM citation_counters WHERE key = 'first'").fetchall() == [(1,)]
+    connection.close()
+
+
+@pytest.mark.parametrize("existing", [False, True], ids=["new file", "existing file"])
+def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Path, tmp_path: Path, existing: bool):
+    path = public_folder / "outrider.db"
+    if existing:
+        finish(start(OPEN_AND_WRITE, path, "row"), "go\n")
+    public_folder.chmod(0o555)
+    broken, message = finish(start(OPEN_AS_NOBODY, path, tmp_path / "garbage")).splitlines()
+    assert broken.endswith("file is not a database")
+    assert message.startswith(f"the database {path} cannot be used: ")
+
+
+async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
+    file_of(database).parent.mkdir()
+    file_of(database).write_bytes(os.urandom(10_000))
+    assert await unusable(database) == f"the database {file_of(database)} cannot be used: file is not a database"
+    file_of(database).unlink()
+    assert await keys(database) == []
+
+
+async def test_a_damaged_file_is_told_in_a_sentence(database: Database):
+    for number in range(200):
+        await insert(database, f"{number}" * 100)
+    await database.close()
+    content = bytearray(file_of(database).read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    file_of(database).write_bytes(content)
+    assert await unusable(database)
+
+
+@pytest.mark.parametrize("place", ["a file/outrider.db", "a file/below/outrider.db", "a folder"])
+async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path, place: str):
+    (tmp_path / "a file").touch()
+    (tmp_path / "a folder").mkdir()
+    database = Database.file(tmp_path / place)
+    assert (await unusable(database)).startswith(f"the database {tmp_path / place} cannot be used: ")
+
+
+@pytest.mark.parametrize(
+    "address", ["", "garbage", "sqlite:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"]
+)
+async def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str):
+    assert "secret" not in await unusable(Database(address))
+
+
+async def test_a_statement_that_fails_shows_neither_itself_nor_its_values(database: Database):
+    await insert(database, "same")
+    with pytest.raises(Unavailable) as caught:
+        await insert(database, "same")
+    assert caught.value.message.endswith("UNIQUE constraint failed: citation_counters.key")
+    assert "INSERT" not in caught.value.message
+    assert await keys(database) == ["same"]
+
+
+async def test_a_caller_that_gives_up_leaves_no_lock_behind(database: Database):
+    for number in range(20):
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                for each in range(3):
+                    tasks.start_soon(insert, database, f"{number}-{each}")
+                for _ in range(number):
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+        with anyio.fail_after(5):
+            await insert(database, f"{number} after")
+    assert len([key for key in await keys(database) if key.endswith("after")]) == 20
+
+
+async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(database: Database):
+    async def work(key: str) -> None:
+        async with database.write() as connection:
+            await connection.execute(counters.insert(), [{"key": key, "used": 1, "updated_at": 0.0}])
+            await connection.execute(select(func.count()).select_from(counters))
+
+    await insert(database, "opened")
+    for number in range(60):
+        tasks = [asyncio.create_task(work(f"{number}-{each}")) for each in range(2)]
+        for _ in range(number):
+            await anyio.lowlevel.checkpoint()
+        for task in tasks:
+            task.cancel()
+        cancelled = await asyncio.gather(*tasks, return_exceptions=True)
+        with anyio.fail_after(5):
+            await work(f"{number} after")
+        del cancelled
+    assert len([key for key in await keys(database) if key.endswith("after")]) == 60
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("plain", "plain"), ("a\0b", "a\ufffdb"), ("a\ud800b", "a?b"), ("x" * 30, "x" * 10), ("", "")],
+    ids=["plain", "nul", "surrogate", "long", "empty"],
+)
+def test_text_is_stored_as_every_database_takes_it(text: str, stored: str):
+    assert storable(text, 10) == stored
+    assert json.loads(json.dumps(stored)) == stored

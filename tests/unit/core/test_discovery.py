@@ -1,0 +1,68 @@
+import importlib
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from outrider.core.discovery import find
+from outrider.core.tool import Toolset
+
+GROUP = "outrider.test_toolsets"
+IMPORT = "from outrider.core.tool import Toolset\n"
+MODULES = {
+    "found_here/__init__.py": f"{IMPORT}not_in_a_module = Toolset('package', '')\n",
+    "found_here/b_red.py": f"{IMPORT}red = Toolset('red', '')\nsame = red\nword = 'no toolset'\n",
+    "found_here/a_blue.py": f"{IMPORT}blue = Toolset('blue', '')\n",
+    "found_here/c_red_again.py": "from found_here.b_red import red\n",
+    "found_here/d_empty.py": "",
+    "plugged_in.py": f"{IMPORT}black = Toolset('black', '')\nword = 'no toolset'\n",
+    "plugged_in-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: plugged-in\nVersion: 1.0\n",
+    "plugged_in-1.0.dist-info/entry_points.txt": f"""[{GROUP}]
+absent = plugged_in:green
+gone = nowhere_to_be_found:x
+good = plugged_in:black
+word = plugged_in:word
+""",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A folder of modules on the path, and a plugin installed beside it."""
+    for name, text in MODULES.items():
+        path = tmp_path / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    yield importlib.import_module("found_here")
+    for name in [name for name in sys.modules if name.split(".")[0] in {"found_here", "plugged_in"}]:
+        del sys.modules[name]
+
+
+def test_what_stands_in_a_folder_is_found_once_in_the_order_of_the_modules(package: ModuleType):
+    assert [each.name for each in find(package, Toolset)] == ["blue", "red"]
+
+
+def test_what_plugins_offer_comes_last(package: ModuleType):
+    assert [each.name for each in find(package, Toolset, group=GROUP)] == ["blue", "red", "black"]
+
+
+def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
+    package: ModuleType, caplog: pytest.LogCaptureFixture
+):
+    with caplog.at_level(logging.WARNING):
+        find(package, Toolset, group=GROUP)
+    warnings = sorted(record.getMessage() for record in caplog.records)
+    assert [warning.split(": ")[0] for warning in warnings] == [
+        "plugin absent (plugged_in:green) cannot be loaded",
+        "plugin gone (nowhere_to_be_found:x) cannot be loaded",
+        "plugin word (plugged_in:word) is no Toolset",
+    ]
+
+
+def test_without_a_group_no_plugin_is_asked(package: ModuleType):
+    find(package, Toolset)
+    assert "plugged_in" not in sys.modules

@@ -1,0 +1,109 @@
+import logging
+from collections.abc import Iterable
+
+import pytest
+from pydantic import ValidationError
+
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded, Refused
+from outrider.core.policy import ToolPolicy, consent, offered, stake_of
+from outrider.core.tool import Stake, Tool
+
+
+async def nothing() -> str:
+    return ""
+
+
+def tool(name: str, stake: Stake = "never_ask") -> Tool:
+    return Tool(name, name.title(), "", "read", nothing, stake=stake)
+
+
+TOOLS = [tool("web_search"), tool("web_fetch"), tool("clickElement")]
+
+
+def names(enable: Iterable[str] = ("all",), disable: Iterable[str] = ()) -> list[str]:
+    return list(offered(TOOLS, ToolPolicy(enable=list(enable), disable=list(disable))))
+
+
+@pytest.mark.parametrize("everything", ["all", "*", "ALL", " all ", "web_search,*"])
+def test_everything_has_several_names(everything: str):
+    assert names([everything]) == ["web_search", "web_fetch", "clickElement"]
+
+
+def test_without_a_word_everything_is_offered():
+    assert list(offered(TOOLS, ToolPolicy())) == ["web_search", "web_fetch", "clickElement"]
+
+
+@pytest.mark.parametrize("wanted", [["none"], [], [""], ["none,none"]])
+def test_nothing_can_be_offered(wanted: list[str]):
+    assert names(wanted) == []
+
+
+@pytest.mark.parametrize(
+    "wanted", [["web-search", "CLICKELEMENT"], ["Web_Search,clickElement"], ["web_search\nclick" + "element"]]
+)
+def test_names_may_be_joined_and_neither_case_nor_dashes_matter(wanted: list[str]):
+    assert names(wanted) == ["web_search", "clickElement"]
+
+
+def test_disabling_wins():
+    assert names(["all"], ["web-fetch"]) == ["web_search", "clickElement"]
+    assert names(["web_fetch"], ["web_fetch"]) == []
+    assert names(["web_search"], ["all"]) == []
+    assert names(["web_search"], ["none"]) == ["web_search"]
+
+
+def test_unknown_names_are_ignored_with_a_warning(caplog: pytest.LogCaptureFixture):
+    policy = ToolPolicy(enable=["web_search", "tea"], disable=["coffee"], stakes={"milk": "high", "*": "low"})
+    with caplog.at_level(logging.WARNING):
+        assert list(offered(TOOLS, policy)) == ["web_search"]
+    assert [record.args for record in caplog.records] == [("tea",), ("coffee",), ("milk",)]
+
+
+def test_known_names_are_no_reason_to_warn(caplog: pytest.LogCaptureFixture):
+    offered(
+        TOOLS, ToolPolicy(enable=["all"], disable=["none"], stakes={"click-element": "high", "clickelement": "low"})
+    )
+    assert [record.args for record in caplog.records] == [("click_element",)]
+
+
+def test_the_stake_is_the_operators_for_this_tool_then_for_all_then_its_own():
+    assert stake_of(tool("pay", "high"), {}) == "high"
+    assert stake_of(tool("pay", "high"), {"*": "low"}) == "low"
+    assert stake_of(tool("pay"), {"*": "low", "pay": "high"}) == "high"
+
+
+def test_a_stake_is_found_whatever_case_the_environment_left_of_its_name():
+    assert stake_of(tool("clickElement"), {"clickelement": "high"}) == "high"
+    assert stake_of(tool("web_search"), {"web-search": "high"}) == "high"
+
+
+@pytest.mark.parametrize("stake", ["never_ask", "low"])
+def test_low_stakes_ask_nobody(stake: Stake):
+    consent(tool("read", stake), {}, Call(), {})
+
+
+def test_a_high_stake_asks_with_the_arguments_spelled_out():
+    with pytest.raises(AnswerNeeded) as caught:
+        consent(tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
+    assert caught.value.question == r"Allow Pay (pay) with {'to': 'mallory', 'note': '\u202eyob'}?"
+    assert caught.value.state == "pay"
+
+
+def test_a_question_stays_readable_and_says_what_it_left_out():
+    with pytest.raises(AnswerNeeded) as caught:
+        consent(tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
+    assert len(caught.value.question) < 4_200
+    assert caught.value.question.endswith("… (cut: 100012 characters in all)?")
+
+
+def test_a_yes_lets_the_call_pass_and_a_no_ends_it():
+    consent(tool("pay", "high"), {}, Call(answer=True), {})
+    with pytest.raises(Refused, match="the user did not allow pay") as caught:
+        consent(tool("pay", "high"), {}, Call(answer=False), {})
+    assert caught.value.hint == "do not repeat the call; go on without it"
+
+
+def test_a_stake_that_does_not_exist_is_refused():
+    with pytest.raises(ValidationError, match="never_ask"):
+        ToolPolicy.model_validate({"stakes": {"pay": "always"}})

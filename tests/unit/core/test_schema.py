@@ -1,0 +1,95 @@
+from typing import Annotated, Any, Literal
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, Field, TypeAdapter
+
+from outrider.core.schema import input_schema, output_schema
+
+
+class Author(BaseModel):
+    title: str
+    born: int | None = None
+
+
+class Paper(BaseModel, extra="forbid"):
+    title: Annotated[str, Field(description="Its title")]
+    year: Annotated[int | None, Field(ge=1900, description="When")] = None
+    kind: Literal["book", "article"] | int | None = None
+    author: Author | None = None
+    pages: int | None
+    language: str | None = "en"
+    properties: dict[str, Author] = {}
+    extra: dict[str, Any] = {"title": "kept", "anyOf": [{"type": "null"}]}
+    editors: list[Author | None] = []
+
+
+@pytest.fixture
+def schema() -> dict[str, Any]:
+    return input_schema(TypeAdapter(Paper))
+
+
+def titles(node: Any) -> list[str]:
+    """Every generated title, wherever a schema may stand."""
+    if isinstance(node, list):
+        return [title for each in node for title in titles(each)]
+    if not isinstance(node, dict):
+        return []
+    here = [node["title"]] if isinstance(node.get("title"), str) else []
+    return here + [title for key, each in node.items() if key not in {"default", "const"} for title in titles(each)]
+
+
+def test_no_title_is_left_at_any_depth(schema: dict[str, Any]):
+    assert titles(schema) == []
+    assert titles(output_schema(TypeAdapter(Paper))) == []
+
+
+def test_a_property_named_title_stays_also_inside_a_definition(schema: dict[str, Any]):
+    assert schema["properties"]["title"] == {"type": "string", "description": "Its title"}
+    assert schema["$defs"]["Author"]["properties"]["title"] == {"type": "string"}
+
+
+def test_a_property_named_properties_is_a_property(schema: dict[str, Any]):
+    assert schema["properties"]["properties"]["additionalProperties"] == {"$ref": "#/$defs/Author"}
+
+
+def test_an_optional_field_is_not_nullable_and_keeps_its_limits(schema: dict[str, Any]):
+    assert schema["properties"]["year"] == {"type": "integer", "minimum": 1900, "description": "When"}
+    assert schema["$defs"]["Author"]["properties"]["born"] == {"type": "integer"}
+
+
+def test_an_optional_choice_of_several_types_loses_only_its_null(schema: dict[str, Any]):
+    assert schema["properties"]["kind"] == {
+        "anyOf": [{"enum": ["book", "article"], "type": "string"}, {"type": "integer"}]
+    }
+
+
+def test_an_optional_object_points_to_its_definition(schema: dict[str, Any]):
+    assert schema["properties"]["author"] == {"$ref": "#/$defs/Author"}
+
+
+def test_a_null_that_says_more_than_leaving_out_stays(schema: dict[str, Any]):
+    null = {"type": "null"}
+    assert null in schema["properties"]["pages"]["anyOf"]
+    assert null in schema["properties"]["language"]["anyOf"]
+    assert null in schema["properties"]["editors"]["items"]["anyOf"]
+
+
+def test_a_default_value_is_data_and_stays_as_it_is(schema: dict[str, Any]):
+    assert schema["properties"]["extra"]["default"] == {"title": "kept", "anyOf": [{"type": "null"}]}
+
+
+def test_what_is_required_stays_required(schema: dict[str, Any]):
+    assert schema["required"] == ["title", "pages"]
+    assert schema["additionalProperties"] is False
+
+
+def test_a_tool_without_parameters_has_an_empty_object():
+    class Nothing(BaseModel, extra="forbid"): ...
+
+    assert input_schema(TypeAdapter(Nothing)) == {"additionalProperties": False, "properties": {}, "type": "object"}
+
+
+def test_the_schema_of_a_result_accepts_the_nulls_that_it_holds():
+    result = Paper(title="A", year=None, pages=None, author=None).model_dump(mode="json", exclude_unset=True)
+    assert list(Draft202012Validator(output_schema(TypeAdapter(Paper))).iter_errors(result)) == []

@@ -1,0 +1,154 @@
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from outrider.core.text import MARKS, Cut, count_tokens, cut, cut_tokens, terms
+
+LETTERS = st.sampled_from([*"ab. \n", "\n\n", ". ", "é", "e\u0301", "漢", "。", "क्", "👍🏽", "한", "\u0301", "\u200d"])
+TEXT = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
+
+
+def pieces(text: str, limit: int) -> list[Cut]:
+    found = [cut(text, limit)]
+    while (offset := found[-1].next_offset) is not None:
+        found.append(cut(text, limit, offset))
+    return found
+
+
+@given(TEXT, st.integers(-5, 60))
+@example("a" + "\u0301" * 50, 5)
+def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: int):
+    found = pieces(text, limit)
+    assert "".join(piece.text for piece in found) == text
+    assert all(len(piece.text) <= max(limit, 1) for piece in found)
+    assert all(piece.text for piece in found if piece.truncated)
+
+
+@given(TEXT, st.integers(10, 60))
+def test_few_marks_are_never_parted_from_their_letter(text: str, limit: int):
+    for piece in pieces(text, limit)[:-1]:
+        after = text[piece.offset + len(piece.text) :]
+        if unicodedata.category(after[0]) in MARKS:
+            assert all(unicodedata.category(letter) in MARKS for letter in piece.text[-8:])
+
+
+def test_a_letter_goes_to_the_next_piece_with_its_marks():
+    assert [piece.text for piece in pieces("abce\u0301\u0327d", 5)] == ["abc", "e\u0301\u0327d"]
+    assert [piece.text for piece in pieces("aaaa👍🏽", 5)] == ["aaaa", "👍🏽"]
+
+
+def test_a_thousand_marks_are_cut_all_the_same():
+    assert [len(piece.text) for piece in pieces("a" + "\u0301" * 99, 50)] == [50, 50]
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [
+        ("x" * 85 + "y. " + "\n\nzz zz" + "q" * 50, "x" * 85 + "y. \n\n"),
+        ("x" * 88 + "\n" + "y. zz" + "q" * 50, "x" * 88 + "\n"),
+        ("x" * 88 + ". zz " + "q" * 50, "x" * 88 + ". "),
+        ("x" * 90 + " " + "q" * 50, "x" * 90 + " "),
+        ("漢" * 90 + "。" + "字" * 50, "漢" * 90 + "。"),
+        ("x y" + "q" * 200, "x y" + "q" * 97),
+    ],
+    ids=["paragraph", "line", "sentence", "word", "full-width stop", "nothing near"],
+)
+def test_a_piece_ends_where_it_hurts_least(text: str, piece: str):
+    assert cut(text, 100).text == piece
+
+
+def test_text_within_the_limit_is_whole():
+    whole = cut("short", 5)
+    assert (whole.text, whole.truncated, whole.next_offset) == ("short", False, None)
+    assert whole.facts() == {"truncated": False, "total_chars": 5}
+
+
+def test_a_piece_tells_where_to_read_on():
+    piece = cut("one two three", 8)
+    assert piece.facts() == {"truncated": True, "total_chars": 13, "next_offset": 8}
+    assert cut("one two three", 8, 8).text == "three"
+
+
+@pytest.mark.parametrize(("offset", "text"), [(-3, "abc"), (3, ""), (99, ""), (1, "bc")])
+def test_an_offset_outside_the_text_is_moved_into_it(offset: int, text: str):
+    for piece in (cut("abc", 10, offset), cut_tokens("abc", 10, offset)):
+        assert (piece.text, piece.next_offset, piece.total) == (text, None, 3)
+
+
+def test_tokens_are_those_of_o200k():
+    assert [count_tokens(text) for text in ("", "hello world", "Straße", "<|endoftext|>")] == [0, 2, 2, 7]
+
+
+@given(st.lists(LETTERS, max_size=300).map("".join), st.integers(8, 60), st.integers(0, 20))
+@example("dense! " + "漢字仮名" * 40 + "a" * 4000, 30, 0)
+@example("a" * 4000 + "漢字仮名🏴" * 400, 50, 0)
+def test_the_token_limit_holds_exactly(text: str, limit: int, offset: int):
+    piece = cut_tokens(text, limit, offset)
+    assert count_tokens(piece.text) <= limit
+    assert text[piece.offset :].startswith(piece.text)
+    assert piece.text or not text[piece.offset :]
+
+
+@given(st.lists(LETTERS, max_size=200).map("".join), st.integers(8, 40))
+def test_pieces_by_tokens_join_to_the_whole(text: str, limit: int):
+    joined, offset = "", 0
+    while offset is not None:
+        piece = cut_tokens(text, limit, offset)
+        joined, offset = joined + piece.text, piece.next_offset
+    assert joined == text
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+def test_a_limit_below_one_character_still_moves_on(limit: int):
+    assert cut_tokens("🏴🏴", limit).text == "🏴"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World! v1.2", ["hello", "world", "v1", "2"]),
+        ("snake_case", ["snake_case"]),
+        ("ÜNÏCODE café Việt", ["unicode", "cafe", "viet"]),
+        ("e\u0301te\u0301", ["ete"]),
+        ("Straße ΣΊΣΥΦΟΣ İstanbul", ["strasse", "σισυφοσ", "istanbul"]),
+        ("ℌello ﬁne ①", ["hello", "fine", "1"]),
+        ("Wort\u00adtrennung", ["worttrennung"]),
+        ("שָׁלוֹם עֲלֵיכֶם", ["שלום", "עליכם"]),
+        ("בית־ספר", ["בית", "ספר"]),
+        ("مُحَمَّد", ["محمد"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("தமிழ் মানুষ", ["தமிழ்", "মানুষ"]),
+        ("क\u094d\u200dष", ["क\u094dष"]),
+        ("東京都 人々", ["東京", "京都", "人々"]),
+        ("日", ["日"]),
+        ("がくせい", ["がく", "くせ", "せい"]),
+        ("ｶﾞｸ", ["ガク"]),
+        ("𠮷野家", ["𠮷野", "野家"]),
+        ("서울에서", ["서울", "울에", "에서"]),
+        ("Python入門", ["python", "入門"]),
+        ("1️⃣ 👍🏽", ["1"]),
+        ("!?… —", []),
+        ("", []),
+    ],
+)
+def test_words_are_folded_for_matching(text: str, expected: list[str]):
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("text", ["ภาษาไทย", "ที่นี่", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
+def test_scripts_without_spaces_become_pairs_of_letters_with_every_sign_kept(text: str):
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text))
+    assert terms(text) == [folded[at : at + 2] for at in range(len(folded) - 1)]
+
+
+@given(st.text(max_size=80))
+def test_terms_do_not_depend_on_the_normal_form_of_the_text(text: str):
+    assert terms(unicodedata.normalize("NFC", text)) == terms(unicodedata.normalize("NFD", text)) == terms(text)
+
+
+@given(st.text(max_size=80))
+def test_the_terms_of_a_term_are_that_term(text: str):
+    for term in terms(text):
+        assert terms(term) == [term]

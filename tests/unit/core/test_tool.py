@@ -1,0 +1,170 @@
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.result import Image, Result, Text
+from outrider.core.tool import NAME_LIMIT, Tool, Toolset, check_name
+
+tools = Toolset("kitchen", "Makes tea.")
+
+
+@dataclass
+class Kettle:
+    litres: float
+
+
+class Cup(BaseModel):
+    tea: str
+    sugar: int = 0
+    note: str | None = None
+
+    def __str__(self) -> str:
+        return f"a cup of {self.tea}"
+
+
+@tools.tool(title="Brew", timeout=7)
+async def brew(
+    kettle: Kettle, call: Call, /, tea: Annotated[str, Field(description="Which")], cups: int = 1, *, hot: bool = True
+) -> str:
+    """Brew tea.
+
+    Takes a while.
+    """
+    return f"{cups} {tea} of {kettle.litres} litres for {call.session}, hot: {hot}"
+
+
+@tools.tool(effect="act")
+async def pour(tea: str) -> Cup:
+    return Cup(tea=tea, note=None)
+
+
+@tools.tool(effect="write", stake="high", open_world=True)
+async def photograph() -> Result:
+    return Result((Text("seen"), Image(b"png")), meta={"at": 1}, is_error=True)
+
+
+@tools.tool()
+async def count() -> Any:
+    return 3
+
+
+async def call(tool: str, arguments: object = None, session: str = "s") -> Result:
+    return await tools.tools[tool]({Kettle: Kettle(1.5)}, Call(session=session), arguments)
+
+
+async def test_what_stands_before_the_slash_is_given_by_the_house():
+    result = await call("brew", {"tea": "oolong"}, session="s1")
+    assert result.text == "1 oolong of 1.5 litres for s1, hot: True"
+    assert tools.tools["brew"].needs == (Kettle, Call)
+
+
+async def test_what_stands_after_the_slash_is_given_by_the_model():
+    assert (await call("brew", {"tea": "assam", "cups": "2", "hot": False})).text.startswith("2 assam")
+    schema = tools.tools["brew"].input_schema
+    assert list(schema["properties"]) == ["tea", "cups", "hot"]
+    assert schema["required"] == ["tea"]
+
+
+async def test_a_model_cannot_give_what_the_house_gives():
+    with pytest.raises(InvalidInput, match="kettle: no such parameter"):
+        await call("brew", {"tea": "assam", "kettle": {"litres": 9}})
+
+
+async def test_a_service_is_found_by_its_type():
+    with pytest.raises(KeyError, match="Kettle"):
+        await tools.tools["brew"]({}, Call(), {"tea": "assam"})
+
+
+def test_a_tool_is_still_a_plain_function():
+    assert brew.__name__ == "brew"
+    assert tools.tools["brew"].fn is brew
+
+
+def test_the_docstring_is_the_description_and_the_name_the_title_unless_given():
+    assert tools.tools["brew"].description == "Brew tea.\n\nTakes a while."
+    assert tools.tools["brew"].title == "Brew"
+    assert (tools.tools["pour"].title, tools.tools["pour"].description) == ("pour", "")
+
+
+def test_the_effect_sets_the_stake_unless_a_trait_says_otherwise():
+    assert {name: tool.stake for name, tool in tools.tools.items()} == {
+        "brew": "never_ask",
+        "pour": "high",
+        "photograph": "high",
+        "count": "never_ask",
+    }
+    assert tools.tools["photograph"].open_world
+
+
+def test_an_unknown_trait_is_refused():
+    with pytest.raises(TypeError, match="colour"):
+        tools.tool(colour="red")(brew_again)
+
+
+async def brew_again() -> str:
+    return ""
+
+
+async def test_text_is_a_result_to_be_read():
+    result = await call("brew", {"tea": "oolong"})
+    assert result.content == (Text(result.text),)
+    assert result.data == {}
+    assert tools.tools["brew"].output_schema is None
+
+
+async def test_a_model_is_data_of_the_fields_that_were_set_and_text_that_says_the_same():
+    result = await call("pour", {"tea": "oolong"})
+    assert result.data == {"tea": "oolong", "note": None}
+    assert result.text == "a cup of oolong"
+    schema = tools.tools["pour"].output_schema
+    assert schema is not None
+    assert list(schema["properties"]) == ["tea", "sugar", "note"]
+
+
+async def test_a_result_passes_through_as_it_is():
+    result = await call("photograph")
+    assert (result.content, result.meta, result.is_error) == ((Text("seen"), Image(b"png")), {"at": 1}, True)
+    assert tools.tools["photograph"].output_schema is None
+
+
+async def test_anything_else_becomes_its_text():
+    assert (await call("count")).text == "3"
+
+
+@pytest.mark.parametrize("name", ["web_search", "a", "_hidden", "run2", "navigateToUrl", "n" * NAME_LIMIT])
+def test_names_that_every_host_can_take_pass(name: str):
+    check_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["a__b", "__a", "käse", "茶", "a-b", "a b", "a.b", "", "_", "n" * (NAME_LIMIT + 1), "a²"]
+)
+def test_names_that_some_host_could_not_take_are_refused(name: str):
+    with pytest.raises(ValueError, match="bad tool name"):
+        check_name(name)
+
+
+def test_a_name_that_is_too_long_once_it_is_prefixed_is_refused():
+    async def steep() -> str:
+        return ""
+
+    steep.__name__ = "s" * 40
+    Toolset("short", "").tool()(steep)
+    with pytest.raises(ValueError, match="at most 25 in all"):
+        Toolset("a_toolset_with_a_long_name___", "").tool()(steep)
+
+
+def test_a_toolset_has_each_name_once():
+    again = Toolset("again", "")
+    again.tool()(brew)
+    with pytest.raises(ValueError, match="'brew' is in toolset 'again' twice"):
+        again.tool()(brew)
+
+
+def test_tools_of_a_toolset_know_it():
+    assert {tool.toolset for tool in tools.tools.values()} == {"kitchen"}
+    assert Tool("bare", "Bare", "", "read", brew_again).toolset == ""

@@ -1,0 +1,278 @@
+import logging
+from collections.abc import Callable
+
+import anyio
+import pytest
+from pydantic import BaseModel
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.events import Event, Events
+from outrider.core.policy import ToolPolicy
+from outrider.core.result import Result, Text
+from outrider.core.tool import Toolset
+from outrider.core.toolbox import Toolbox
+
+garden = Toolset("garden", "Grows things.", aliases=("plot",))
+kitchen = Toolset("kitchen", "Makes tea.")
+Box = Callable[..., Toolbox]
+
+
+class Harvest(BaseModel):
+    kilos: int
+
+    def __str__(self) -> str:
+        return f"{self.kilos} kg"
+
+
+@garden.tool()
+async def plant(call: Call, /, seed: str, rows: int = 1) -> str:
+    """Plant."""
+    return f"{rows} rows of {seed} for {call.session}"
+
+
+@garden.tool()
+async def harvest() -> Harvest:
+    """Harvest."""
+    return Harvest(kilos=3)
+
+
+@garden.tool(effect="act")
+async def sell(price: int) -> str:
+    """Sell."""
+    return f"sold for {price}"
+
+
+@garden.tool()
+async def lose() -> str:
+    """Lose."""
+    raise NotFound("no such bed", code="no_bed")
+
+
+@garden.tool()
+async def wither() -> Result:
+    """Wither."""
+    return Result((Text("all gone"),), is_error=True)
+
+
+@garden.tool()
+async def trip() -> str:
+    """Trip."""
+    raise RuntimeError("rake")
+
+
+@garden.tool()
+async def doze() -> str:
+    """Doze."""
+    raise TimeoutError("the gardener's own")
+
+
+@garden.tool(timeout=0.01)
+async def wait_for_rain() -> str:
+    """Wait."""
+    await anyio.sleep_forever()
+    return ""
+
+
+@garden.tool()
+async def ask() -> str:
+    """Ask."""
+    raise AnswerNeeded("Which bed?", state="bed")
+
+
+@kitchen.tool()
+async def brew() -> str:
+    """Brew."""
+    return "tea"
+
+
+@pytest.fixture
+async def events(database: Database) -> Events:
+    return Events(database)
+
+
+@pytest.fixture
+def box(events: Events) -> Box:
+    """A toolbox over both toolsets under the policy that is given."""
+    return lambda **policy: Toolbox([garden, kitchen], {}, events, ToolPolicy.model_validate(policy))
+
+
+async def last(events: Events) -> Event:
+    return (await events.recent(1))[0]
+
+
+@pytest.mark.parametrize("arguments", [{"seed": "kale", "rows": 2}, '{"seed": "kale", "rows": "2"}'])
+async def test_a_tool_is_called_with_an_object_or_its_text(box: Box, arguments: object):
+    assert (await box().call("plant", arguments, Call(session="s"))).text == "2 rows of kale for s"
+
+
+async def test_a_call_without_context_is_an_anonymous_local_one(box: Box):
+    assert (await box().call("plant", {"seed": "kale"})).text == "1 rows of kale for default"
+
+
+async def test_an_unknown_tool_is_answered_with_the_nearest_names(box: Box):
+    with pytest.raises(NotFound, match="no tool 'plants'") as caught:
+        await box().call("plants")
+    assert (caught.value.code, caught.value.hint) == ("unknown_tool", "did you mean plant?")
+
+
+async def test_an_unknown_tool_that_resembles_none_is_answered_with_all_of_them(box: Box):
+    with pytest.raises(NotFound) as caught:
+        box(enable=["plant", "brew"]).get("zzz")
+    assert caught.value.hint == "the tools are plant, brew"
+
+
+async def test_a_withheld_tool_does_not_exist(box: Box, events: Events):
+    with pytest.raises(NotFound):
+        await box(disable=["brew"]).call("brew")
+    assert await events.recent() == []
+
+
+async def test_two_tools_of_one_name_are_refused(events: Events):
+    other = Toolset("other", "")
+    other.tool()(brew)
+    with pytest.raises(ValueError, match="tool 'brew' is in toolsets 'kitchen' and 'other'"):
+        Toolbox([kitchen, other], {}, events)
+
+
+async def test_a_tool_that_takes_too_long_is_given_up(box: Box, events: Events):
+    with anyio.fail_after(10), pytest.raises(Unavailable, match=r"did not finish within 0\.01 seconds") as caught:
+        await box().call("wait_for_rain")
+    assert (caught.value.code, caught.value.retryable) == ("timeout", True)
+    assert (await last(events)).outcome == "timeout"
+
+
+async def test_a_tools_own_time_limit_is_not_taken_for_ours(box: Box, events: Events):
+    with pytest.raises(TimeoutError, match="the gardener's own"):
+        await box().call("doze")
+    assert (await last(events)).outcome == "bug"
+
+
+async def test_a_call_is_recorded_with_who_made_it_and_what_came_out(box: Box, events: Events):
+    call = Call(session="s", assistant="a", thread="t", identity="i")
+    result = await box().call("plant", '{"seed": "kale"}', call)
+    event = await last(events)
+    assert (event.session, event.assistant, event.thread, event.identity) == ("s", "a", "t", "i")
+    assert (event.toolset, event.tool, event.arguments) == ("garden", "plant", {"seed": "kale"})
+    assert (event.outcome, event.message, event.size) == ("ok", "", len(result.text))
+    assert event.seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error", "outcome", "message"),
+    [
+        ("lose", None, NotFound, "no_bed", "no such bed"),
+        ("plant", {}, InvalidInput, "invalid_input", "plant: seed: is required"),
+        ("plant", "{", InvalidInput, "invalid_input", "the arguments are not valid JSON"),
+        ("plant", "[1]", InvalidInput, "invalid_input", "the arguments are a JSON array"),
+        ("trip", None, RuntimeError, "bug", "rake"),
+        ("ask", None, AnswerNeeded, "asks", "Which bed?"),
+        ("sell", {"price": 1}, AnswerNeeded, "asks", "Allow sell (sell)"),
+    ],
+)
+async def test_a_failure_is_raised_and_recorded_under_its_code(
+    box: Box, events: Events, tool: str, arguments: object, error: type[Exception], outcome: str, message: str
+):
+    with pytest.raises(error):
+        await box().call(tool, arguments)
+    event = await last(events)
+    assert (event.tool, event.outcome, event.size) == (tool, outcome, 0)
+    assert event.message.startswith(message)
+
+
+async def test_a_result_that_says_it_failed_is_recorded_as_an_error(box: Box, events: Events):
+    assert (await box().call("wither")).is_error
+    event = await last(events)
+    assert (event.outcome, event.size) == ("error", len("all gone"))
+
+
+async def test_a_cancelled_call_is_recorded(events: Events):
+    slow = Toolset("slow", "")
+    begun = anyio.Event()
+
+    @slow.tool()
+    async def begin() -> str:
+        begun.set()
+        await anyio.sleep_forever()
+        return ""
+
+    box = Toolbox([slow], {}, events)
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(box.call, "begin")
+            await begun.wait()
+            tasks.cancel_scope.cancel()
+    assert (await last(events)).outcome == "cancelled"
+
+
+async def test_a_model_is_returned_as_data(box: Box):
+    result = await box().call("harvest", "")
+    assert (result.data, result.text) == ({"kilos": 3}, "3 kg")
+
+
+async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(box: Box):
+    with pytest.raises(AnswerNeeded) as caught:
+        await box().call("sell", {"price": 3})
+    assert caught.value.question == "Allow sell (sell) with {'price': 3}?"
+    again = Call(answer=True, state=caught.value.state)
+    assert (await box().call("sell", {"price": 3}, again)).text == "sold for 3"
+
+
+async def test_a_no_refuses_the_call(box: Box, events: Events):
+    with pytest.raises(Refused, match="the user did not allow sell"):
+        await box().call("sell", {"price": 3}, Call(answer=False))
+    assert (await last(events)).outcome == "refused"
+
+
+async def test_nobody_is_asked_about_arguments_that_are_wrong(box: Box):
+    with pytest.raises(InvalidInput, match="price: Input should be a valid integer"):
+        await box().call("sell", {"price": "a lot"})
+
+
+async def test_the_operator_decides_what_asks(box: Box):
+    assert (await box(stakes={"sell": "never_ask"}).call("sell", {"price": 3})).text == "sold for 3"
+    with pytest.raises(AnswerNeeded):
+        await box(stakes={"*": "high"}).call("brew")
+
+
+async def test_the_house_can_be_seen_through_one_toolset(box: Box):
+    whole = box(disable=["lose"])
+    for name in ("garden", "plot"):
+        seen = whole.only(name)
+        assert list(seen.toolsets) == ["garden"]
+        assert set(seen.tools) == set(garden.tools) - {"lose"}
+    assert "brew" in whole.tools
+    with pytest.raises(NotFound, match="no tool 'brew'"):
+        await whole.only("garden").call("brew")
+
+
+async def test_a_toolset_that_does_not_exist_is_answered_with_those_that_do(box: Box):
+    with pytest.raises(NotFound, match="no toolset 'attic'") as caught:
+        box().only("attic")
+    assert caught.value.hint == "the toolsets are garden, kitchen"
+
+
+async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(box: Box, events: Events):
+    with pytest.raises(AnswerNeeded):
+        await box().only("garden").call("sell", {"price": 1})
+    assert (await last(events)).outcome == "asks"
+
+
+async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(box: Box, caplog: pytest.LogCaptureFixture):
+    whole = box(enable=["brew", "plant"], stakes={"brew": "high"})
+    with caplog.at_level(logging.WARNING):
+        assert list(whole.only("garden").tools) == ["plant"]
+    assert caplog.records == []
+
+
+async def test_a_database_that_cannot_be_used_makes_no_call_fail(database: Database):
+    folder = anyio.Path(database.url.split("///")[1])
+    await folder.mkdir(parents=True)
+    assert (await Toolbox([kitchen], {}, Events(database)).call("brew")).text == "tea"
+
+
+async def test_every_error_that_a_caller_can_react_to_is_of_one_family(box: Box):
+    for tool in ("lose", "plant", "zzz"):
+        with pytest.raises(OutriderError):
+            await box().call(tool)
