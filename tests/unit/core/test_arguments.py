@@ -3,7 +3,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
@@ -13,7 +13,7 @@ from outrider.core.errors import InvalidInput
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
+    max_leaves=4,
 )
 
 
@@ -47,6 +47,7 @@ def refused(arguments: object) -> InvalidInput:
     return caught.value
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), JSON))
 def test_an_object_and_its_json_text_mean_the_same(arguments: dict[str, Any]):
     assert as_object(arguments) == as_object(json.dumps(arguments)) == arguments
@@ -157,6 +158,7 @@ def test_a_value_that_is_no_json_is_named_by_its_kind():
     assert "(got dict)" in refused({"query": "tea", "count": {(1, 2): 3}}).message
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
 def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
     found = outcome(validate, Search, "find", arguments)

@@ -1,0 +1,53 @@
+"""A home and a workspace apart, and ways to write settings into them."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outrider.settings import Loaded, load
+
+Write = Callable[[str, Any], Path]
+Read = Callable[..., Loaded]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+def writer(folder: Path) -> Write:
+    def write(name: str, content: Any) -> Path:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        path.chmod(0o600)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def at_home(home: Path) -> Write:
+    """Writes a file below the home directory: text as it is, all else as JSON."""
+    return writer(home)
+
+
+@pytest.fixture
+def in_workspace(workspace: Path) -> Write:
+    """Writes a file below the workspace."""
+    return writer(workspace)
+
+
+@pytest.fixture
+def read(home: Path, workspace: Path) -> Read:
+    """Loads the settings of this home and workspace under the given environment and flags."""
+
+    def loaded(environ: Mapping[str, str] | None = None, **flags: Any) -> Loaded:
+        return load(flags, environ=environ or {}, home=home, workspace=workspace)
+
+    return loaded

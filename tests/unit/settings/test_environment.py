@@ -1,0 +1,145 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from outrider.core.errors import InvalidInput
+from outrider.settings import Loaded, Settings
+from outrider.settings.layers import from_environment, put, typed
+
+Read = Callable[..., Loaded]
+
+
+class Inner(BaseModel):
+    names: list[str] = []
+    some: list[str] | None = None
+    noted: Annotated[list[int], Field(description="with a note")] = []
+    maybe: str | None = None
+    text: str = ""
+    kind: Literal["a", "b"] = "a"
+    stakes: dict[str, str] = {}
+
+
+class Outer(BaseModel):
+    inner: Inner = Inner()
+
+
+@pytest.mark.parametrize("field", ["names", "some", "noted"])
+@pytest.mark.parametrize(
+    ("text", "value"), [("a,b", ["a", "b"]), (" a ,, b\nc,", ["a", "b", "c"]), ('["a, b"]', ["a, b"])]
+)
+def test_a_list_is_separated_by_commas_or_is_json(field: str, text: str, value: list[str]):
+    assert typed(text, Outer, ("inner", field)) == value
+
+
+@pytest.mark.parametrize("field", ["text", "maybe"])
+@pytest.mark.parametrize("text", ["a,b", "[a", '{"a": 1}', "[::1]"])
+def test_a_text_stays_a_text_however_it_looks(field: str, text: str):
+    assert typed(text, Outer, ("inner", field)) == text
+
+
+def test_an_object_is_json():
+    assert typed('{"pay": "high"}', Outer, ("inner", "stakes")) == {"pay": "high"}
+    assert typed('{"names": ["a"]}', Outer, ("inner",)) == {"names": ["a"]}
+
+
+@pytest.mark.parametrize("text", ["[1", "{'a': 1}", "[" * 100_000])
+def test_json_that_does_not_parse_names_the_setting(text: str):
+    with pytest.raises(InvalidInput, match=r"^setting 'inner\.stakes' is not valid JSON: "):
+        typed(text, Outer, ("inner", "stakes"))
+
+
+def test_what_no_model_knows_stays_a_text():
+    assert typed("a,b", Outer, ("other", "thing")) == "a,b"
+
+
+def test_two_underscores_lead_one_level_down(read: Read):
+    environ = {
+        "OUTRIDER_TOOLSETS": "web, browser",
+        "OUTRIDER_TOOLS__DISABLE": "web_fetch",
+        "OUTRIDER_TOOLS__STAKES": '{"web_search": "high"}',
+        "OUTRIDER_SEARCH__KEYLESS": "false",
+        "OUTRIDER_SEARCH__PROVIDERS__BRAVE__API_KEY": "k",
+        "OUTRIDER_EGRESS__ALLOW": "intranet.example,localhost:3000",
+        "OUTRIDER_SERVE__PORT": "0",
+        "OUTRIDER_LOG_LEVEL": "debug",
+        "OUTRIDER_BOUNDARY": "off",
+        "PATH": "/bin",
+    }
+    settings = read(environ).settings
+    assert settings.toolsets == ["web", "browser"]
+    assert (settings.tools.disable, settings.tools.stakes) == (["web_fetch"], {"web_search": "high"})
+    assert (settings.search.keyless, settings.search.providers) == (False, {"brave": {"api_key": "k"}})
+    assert settings.egress.allow == ["intranet.example", "localhost:3000"]
+    assert (settings.serve.port, settings.log_level, settings.boundary) == (0, "debug", False)
+
+
+def test_a_whole_section_can_be_json_and_one_field_of_it_still_be_set(read: Read):
+    environ = {"OUTRIDER_SEARCH": '{"profile": "a", "order": ["b"]}', "OUTRIDER_SEARCH__PROFILE": "c"}
+    search = read(environ).settings.search
+    assert (search.profile, search.order) == ("c", ["b"])
+
+
+@pytest.mark.parametrize("empty", ["", "   "])
+def test_an_empty_variable_says_nothing(read: Read, empty: str):
+    environ = {"OUTRIDER_TOOLS__ENABLE": empty, "OUTRIDER_SERVE__PORT": empty, "OUTRIDER_DATA_DIR": empty}
+    assert read(environ).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("OUTRIDER_SERCH__PROFILE", "no setting 'serch' (from environment), did you mean 'search'?"),
+        ("OUTRIDER_SEARCH__PROFIL", "no setting 'search.profil' (from environment), did you mean 'profile'?"),
+        ("OUTRIDER_XYZZY", "no setting 'xyzzy' (from environment)"),
+        ("OUTRIDER_", "no setting '' (from environment)"),
+        ("OUTRIDER_SERVE__PORT", "serve.port: Input should be a valid integer"),
+        ("OUTRIDER_NAMES", "names: Input should be 'bare' or 'builtin' (from environment)"),
+        ("OUTRIDER_SEARCH__PROVIDERS", "search.providers: Input should be a valid dictionary (from environment)"),
+    ],
+)
+def test_a_variable_that_means_nothing_is_an_error_that_names_it(read: Read, variable: str, message: str):
+    with pytest.raises(InvalidInput) as caught:
+        read({variable: "x"})
+    assert caught.value.message.startswith(f"settings: {message}")
+    assert caught.value.code == "bad_settings"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("environ", "message"),
+    [
+        ({"OUTRIDER_TOOLS__STAKES": "{pay"}, "OUTRIDER_TOOLS__STAKES: setting 'tools.stakes' is not valid JSON: "),
+        (
+            {"OUTRIDER_SEARCH": "x", "OUTRIDER_SEARCH__PROFILE": "y"},
+            "OUTRIDER_SEARCH__PROFILE: setting 'search.profile': 'search' already has a plain value",
+        ),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named(read: Read, environ: dict[str, str], message: str):
+    with pytest.raises(InvalidInput) as caught:
+        read(environ)
+    assert caught.value.message.startswith(message)
+
+
+def test_other_programs_variables_are_none_of_ours():
+    assert from_environment({"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z"}, Settings).values == {}
+
+
+def test_flags_are_put_where_their_name_says():
+    values: dict[str, Any] = {}
+    put(values, ("search", "profile"), "a")
+    put(values, ("search", "order"), ["b"])
+    assert values == {"search": {"profile": "a", "order": ["b"]}}
+    with pytest.raises(InvalidInput, match="'profile' already has a plain value"):
+        put(values, ("search", "profile", "deeper"), 1)
+
+
+def test_a_wrong_value_tells_its_place_and_never_itself(read: Read, home: Path):
+    with pytest.raises(InvalidInput) as caught:
+        read({"OUTRIDER_SEARCH__PROVIDERS__BRAVE": "sk-secret"}, serve={"token": ["sk-secret"]})
+    assert "search.providers.brave: Input should be a valid dictionary (from environment)" in caught.value.message
+    assert "serve.token: Input should be a valid string (from command line)" in caught.value.message
+    assert "sk-secret" not in caught.value.message

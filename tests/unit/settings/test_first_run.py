@@ -1,0 +1,86 @@
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from outrider.search.access import is_placeholder
+from outrider.settings import load
+from outrider.settings.load import first_run
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from outrider.settings.load import first_run
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+first_run(Path(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def web(home: Path) -> Path:
+    return home / ".outrider" / "web.json"
+
+
+def test_profiles_to_fill_in_are_created_for_the_owner_alone(home: Path, web: Path):
+    first_run(home)
+    profiles = json.loads(web.read_text())["profiles"]
+    assert set(profiles) == {"google", "brave", "searxng"}
+    assert all(profile["provider"] and profile["timeout_s"] == 20 for profile in profiles.values())
+    assert is_placeholder(profiles["brave"]["api_key"])
+    assert web.stat().st_mode & 0o777 == 0o600
+    assert web.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_first_run_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
+    first_run(home)
+    loaded = load(environ={}, home=home, workspace=tmp_path)
+    assert loaded.warnings == ()
+    assert loaded.settings.search.profile == ""
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"profiles": {}}'])
+def test_what_is_there_is_never_overwritten(home: Path, web: Path, content: str):
+    web.parent.mkdir()
+    web.write_text(content)
+    web.chmod(0o644)
+    first_run(home)
+    assert web.read_text() == content
+    assert web.stat().st_mode & 0o777 == 0o644
+
+
+def test_not_even_a_link_to_nowhere_is_followed(home: Path, web: Path, tmp_path: Path):
+    web.parent.mkdir()
+    web.symlink_to(tmp_path / "elsewhere")
+    first_run(home)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_home_that_cannot_be_written_is_fine(tmp_path: Path):
+    (tmp_path / "file").touch()
+    first_run(tmp_path / "file")
+    first_run(Path("/proc/nowhere"))
+    assert load(environ={}, home=Path("/proc/nowhere"), workspace=tmp_path).warnings == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_may_only_be_read_is_fine(home: Path, web: Path):
+    home.chmod(0o500)
+    first_run(home)
+    assert not web.exists()
+
+
+def test_a_full_disk_leaves_no_half_file_behind(home: Path, web: Path):
+    assert resource.RLIMIT_FSIZE
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FULL, str(home)],
+        capture_output=True,
+        timeout=60,
+        env=dict(os.environ),
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert not web.exists()

@@ -1,0 +1,78 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outrider.settings import Loaded
+from outrider.settings.load import MASK
+
+Read = Callable[..., Loaded]
+Write = Callable[[str, Any], Path]
+SECRET = "sk-4f9a77c1"
+
+
+def shown(loaded: Loaded) -> dict[str, str]:
+    return {name: value for name, value, _ in loaded.rows()}
+
+
+@pytest.mark.parametrize(
+    "field", ["api_key", "apiKey", "token", "password", "pass", "secret", "subscription", "folder_id", "headers"]
+)
+@pytest.mark.parametrize(
+    "value", [SECRET, {"deep": SECRET}, [SECRET], [{"a": {"b": SECRET}}]], ids=["text", "object", "list", "mixed"]
+)
+def test_what_may_be_a_credential_is_masked(read: Read, at_home: Write, field: str, value: Any):
+    at_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
+    at_home(".outrider/keys.json", {"brave": {field: value}})
+    rows = shown(read())
+    assert SECRET not in json.dumps(rows)
+    assert MASK in rows.values()
+
+
+def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, at_home: Write):
+    at_home(".outrider/keys.json", {"brave": SECRET})
+    at_home(".outrider/settings.json", {"search": {"profiles": {"odd": SECRET}}})
+    rows = shown(read())
+    assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == MASK
+
+
+def test_what_stands_beside_a_credential_is_shown(read: Read, at_home: Write):
+    profile = {"provider": "searxng", "endpoint": "https://s.example/search", "timeout_s": 5, "user_agent": "me"}
+    at_home(".outrider/web.json", {"profiles": {"s": profile}})
+    rows = shown(read())
+    assert {name: rows[f"search.profiles.s.{name}"] for name in profile} == {
+        name: json.dumps(value) for name, value in profile.items()
+    }
+
+
+def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
+    assert shown(read({"OUTRIDER_SERVE__TOKEN": SECRET}))["serve.token"] == MASK
+    assert shown(read())["serve.token"] == '""'
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("database", f"postgresql+asyncpg://me:{SECRET}@db.example/outrider"),
+        ("database", f"postgresql+asyncpg://me:a@b{SECRET}@db.example/outrider"),
+        ("database", f"postgresql+asyncpg://db.example/outrider?user=me&password={SECRET}"),
+        ("egress.proxy", f"http://me:{SECRET}@proxy.example:3128"),
+        ("search.profiles.s.endpoint", f"https://s.example/search?key={SECRET}&x=1"),
+    ],
+)
+def test_a_password_inside_an_address_is_masked(read: Read, name: str, address: str):
+    value = shown(read({f"OUTRIDER_{name.replace('.', '__').upper()}": address}))[name]
+    assert SECRET not in value
+    assert MASK in value
+
+
+@pytest.mark.parametrize(("name", "value"), [("search.keyless", "true"), ("keep_days", "30.0"), ("database", '""')])
+def test_what_only_sounds_like_a_secret_is_shown(read: Read, name: str, value: str):
+    assert shown(read())[name] == value
+
+
+def test_neither_a_repr_nor_an_error_of_the_search_settings_shows_keys(read: Read, at_home: Write):
+    at_home(".outrider/keys.json", {"brave": SECRET})
+    assert SECRET not in repr(read().settings)
