@@ -30,13 +30,16 @@ def node() -> Path | None:
     npm = shutil.which("npm")
     if npm is None:
         return None
-    if not all(_same(HERE / name, FOLDER / name) for name in NPM_LISTS):
+    modules = FOLDER / "node_modules"
+    if not all(_same(HERE / name, modules / name) for name in NPM_LISTS):
         FOLDER.mkdir(parents=True, exist_ok=True)
         for name in NPM_LISTS:
             shutil.copy(HERE / name, FOLDER)
         flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run([npm, "ci", *flags], cwd=FOLDER, check=True, stdout=sys.stderr)
-    return FOLDER / "node_modules"
+        for name in NPM_LISTS:
+            shutil.copy(HERE / name, modules)
+    return modules
 
 
 def _same(ours: Path, installed: Path) -> bool:
