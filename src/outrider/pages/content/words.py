@@ -20,14 +20,23 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
     ("footer", "footer foot bottom ft colophon sitefooter globalfooter pagefooter"),
     ("side", "sidebar side aside rail sidenav rightcol leftcol secondary complementary sidepanel right left"),
     ("widget", "widget widgets module block panel portlet"),
-    ("related", "related similar more recommended recommendation recommendations suggestions suggested also upnext"
-     " readmore recirc recirculation upsell crosssell trending popular latest recent mostread next"),
+    (
+        "related",
+        "related similar more recommended recommendation recommendations suggestions suggested also upnext"
+        " readmore recirc recirculation upsell crosssell trending popular latest recent mostread next",
+    ),
     ("share", "share sharing social socials facebook twitter linkedin pinterest whatsapp addthis sharethis follow"),
-    ("ad", "ad ads advert advertisement advertising sponsor sponsored promo promotion promos dfp gpt adsense"
-     " outbrain taboola promotional adslot"),
+    (
+        "ad",
+        "ad ads advert advertisement advertising sponsor sponsored promo promotion promos dfp gpt adsense"
+        " outbrain taboola promotional adslot",
+    ),
     ("consent", "cookie cookies consent gdpr onetrust privacy ccpa"),
-    ("popup", "modal popup overlay dialog lightbox drawer offcanvas tooltip toast popover flyout alert notification"
-     " notice snackbar"),
+    (
+        "popup",
+        "modal popup overlay dialog lightbox drawer offcanvas tooltip toast popover flyout alert notification"
+        " notice snackbar",
+    ),
     ("subscribe", "newsletter subscribe subscription signup mailing optin mailchimp register login signin paywall"),
     ("author", "author byline bio writer contributor contributors avatar profile"),
     ("date", "date time timestamp published posted datetime pubdate dateline updated"),
@@ -36,12 +45,18 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
     ("title", "title headline heading heads subtitle subhead name deck dek standfirst lede kicker"),
     ("price", "price prices pricing amount cost currency sale discount"),
     ("product", "product products sku pdp item shopify woocommerce merchandise"),
-    ("describe", "description desc summary abstract intro excerpt overview specification specifications specs spec"
-     " features about teaser blurb synopsis"),
+    (
+        "describe",
+        "description desc summary abstract intro excerpt overview specification specifications specs spec"
+        " features about teaser blurb synopsis",
+    ),
     ("review", "review reviews rating ratings stars testimonial testimonials feedback score"),
     ("buy", "cart buy checkout basket wishlist addtocart quantity purchase shipping swatch variant variants stock"),
-    ("media", "gallery image images img photo photos picture slider carousel slideshow swiper video videos player"
-     " media slick thumb thumbnail thumbnails audio embed slide"),
+    (
+        "media",
+        "gallery image images img photo photos picture slider carousel slideshow swiper video videos player"
+        " media slick thumb thumbnail thumbnails audio embed slide",
+    ),
     ("caption", "caption figcaption figure credit legend"),
     ("code", "code highlight snippet codeblock syntax pre prism hljs sourcecode"),
     ("docs", "doc docs documentation document guide wiki manual reference api section sphinx rst mw"),
@@ -63,7 +78,10 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
     ("service", "service services benefit benefits feature solution solutions step steps value values why"),
     ("place", "address location contact phone map hours email tel contacts directions"),
 )
-BITS = {word: 1 << bit for bit, (_, words) in enumerate(CATEGORIES) for word in words.split()}
+BITS: dict[str, int] = {}
+for _bit, (_, _words) in enumerate(CATEGORIES):
+    for _word in _words.split():
+        BITS[_word] = BITS.get(_word, 0) | 1 << _bit
 WIDTH = len(CATEGORIES)
 ROLES = {
     "navigation": "nav", "main": "main", "contentinfo": "footer", "banner": "header", "complementary": "side",
@@ -71,9 +89,11 @@ ROLES = {
     "article": "article", "tablist": "faq", "tabpanel": "faq", "toolbar": "action", "alert": "popup",
     "form": "form", "listbox": "form", "button": "action", "tooltip": "popup",
 }  # fmt: skip
+NUMBER = {name: bit for bit, (name, _) in enumerate(CATEGORIES)}
+ROLE_BITS = {role: 1 << NUMBER[name] for role, name in ROLES.items()}
 PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 LIMIT = 300  # characters of a class attribute that are looked at
-MEMORY = 20_000  # attributes whose bits are remembered
+MEMORY = 5_000  # attributes whose bits are remembered
 
 _known: dict[str, int] = {}
 
@@ -90,7 +110,7 @@ def bits(names: str) -> int:
 
 def role(name: str) -> int:
     """The category that an ARIA role stands for."""
-    return BITS.get(ROLES.get(name.strip().lower(), ""), 0)
+    return ROLE_BITS.get(name.strip().lower(), 0)
 
 
 def _read(names: str) -> int:

@@ -1,0 +1,99 @@
+"""What a page says about itself outside of its text, as far as it tells what kind of page it is."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from outrider.pages.content.words import bits
+
+LINKED_LIMIT = 300_000  # characters of JSON-LD that are looked at
+TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,60})')
+TYPES = (
+    ("article", "Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle OpinionNewsArticle LiveBlogPosting"),
+    ("product", "Product ProductGroup IndividualProduct Offer AggregateOffer"),
+    ("list", "ItemList CollectionPage OfferCatalog SearchResultsPage Blog"),
+    ("forum", "DiscussionForumPosting QAPage Question Answer Comment"),
+    ("service", "Service LocalBusiness ProfessionalService Store Restaurant MedicalBusiness FAQPage"),
+    ("organisation", "Organization Corporation NewsMediaOrganization"),
+    ("page", "WebPage WebSite AboutPage ContactPage"),
+    ("crumbs", "BreadcrumbList"),
+    ("work", "Recipe Event Movie Book VideoObject Course JobPosting SoftwareApplication Dataset HowTo PodcastEpisode"),
+)
+TYPE_NUMBER = {name: number for number, (_, names) in enumerate(TYPES) for name in names.split()}
+BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
+DIGITS = re.compile(r"\d{4,}")
+
+
+@dataclass(slots=True)
+class Signals:
+    """Page-level facts.
+
+    Attributes:
+        title: Of the title element or Open Graph, as declared.
+        description: As declared; may be empty.
+        linked: The page's JSON-LD scripts, raw.
+        kinds: One bit for each group of JSON-LD types that occurs.
+        og: 1 for an Open Graph article, 2 for a product, 3 for a website, 0 for none.
+        path: Category bits of the words in the address's path.
+        depth, digits, query: Of the address.
+    """
+
+    title: str = ""
+    description: str = ""
+    linked: str = ""
+    kinds: int = 0
+    og: int = 0
+    path: int = 0
+    depth: int = 0
+    digits: int = 0
+    query: int = 0
+
+    def body(self) -> str:
+        """The article's text as the JSON-LD gives it; empty if it does not."""
+        found = BODY.search(self.linked)
+        try:
+            return str(json.loads(found[1])) if found else ""
+        except ValueError:
+            return ""
+
+
+def read_signals(tree: Any, url: str) -> Signals:
+    """The signals of a parsed page."""
+    found = Signals()
+    title = tree.css_first("title")
+    found.title = title.text() if title else ""
+    for meta in tree.css("meta[content]"):
+        given = meta.attributes
+        name = (given.get("property") or given.get("name") or "").lower()
+        if name == "og:title":
+            found.title = found.title + " " + (given["content"] or "")
+        elif name in ("description", "og:description"):
+            found.description = found.description or given["content"] or ""
+        elif name == "og:type":
+            found.og = _og(given["content"] or "")
+    scripts = tree.css('script[type="application/ld+json"]')
+    found.linked = "\n".join(script.text() or "" for script in scripts)[:LINKED_LIMIT]
+    for kind in TYPE.findall(found.linked):
+        if kind in TYPE_NUMBER:
+            found.kinds |= 1 << TYPE_NUMBER[kind]
+    _address(found, url)
+    return found
+
+
+def _og(value: str) -> int:
+    value = value.lower()
+    return 1 if "article" in value else 2 if "product" in value else 3 if "website" in value else 0
+
+
+def _address(found: Signals, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    path = parts.path.strip("/")
+    found.path = bits(path.replace("/", " ")) | bits((parts.hostname or "").replace(".", " "))
+    found.depth = path.count("/") + 1 if path else 0
+    found.digits = int(DIGITS.search(path) is not None)
+    found.query = int(bool(parts.query))
