@@ -13,6 +13,7 @@ import anyio
 
 from outrider.browser.cdp import ContextGone, PageGone
 from outrider.browser.diagnose import failure
+from outrider.browser.frames import Frame
 from outrider.browser.outcome import Outcome
 from outrider.browser.outline import limited
 from outrider.browser.page import Button, Page
@@ -24,6 +25,8 @@ Settle = Literal["auto", "none"]
 TRIES = 3
 CHANGES_CHARS = 3_000
 DRAG_STEPS = 6
+NETWORK_SECONDS = 1.0  # that requests which an action began may take longer than the page is quiet
+ANSWER_SECONDS = 0.3  # in which whoever answers dialogs by a rule has done so
 
 
 class Hands:
@@ -70,54 +73,54 @@ class Hands:
 
     async def hover(self, asked: str, *, settle: Settle | None = None) -> Outcome:
         """Moves the pointer onto an element. Raises as `click`."""
-        await self._remember(settle)
+        await self.remember(settle)
         with Watch(self.page) as watch:
             place = await self.reach.place(target(asked), "hover")
             await self.page.mouse("move", place.x, place.y)
-            told = await self.told(place, settle)
+            told = await self.told(place, watch, settle)
             return await self.outcome("hover", place, watch, told, settle)
 
     async def drag(self, asked: str, to: str, *, settle: Settle | None = None) -> Outcome:
         """Drags one element onto another, by mouse events or the page's own drag and drop. Raises as `click`."""
-        await self._remember(settle)
+        await self.remember(settle)
         with Watch(self.page) as watch:
             place = await self.reach.place(target(asked), "drag")
             goal = await self.reach.place(target(to), "drop")
             place = await self.reach.place(target(asked), "drag")
             await self._dragged(place, goal)
-            told = await self.told(place, settle)
-            self._check_landed("drag", target(asked), told)
+            told = await self.told(place, watch, settle)
+            self.check_landed("drag", target(asked), told)
             outcome = await self.outcome("drag", place, watch, told, settle)
             outcome.element = f"{place.element} to {goal.element}"
             return outcome
 
     async def press(self, chord: str, *, settle: Settle | None = None) -> Outcome:
         """Presses keys on whatever has the focus: `Enter`, `Control+a`. Raises InvalidInput."""
-        await self._remember(settle)
+        await self.remember(settle)
         with Watch(self.page) as watch:
-            await self._unless_blocked(self.page.key(chord), watch)
-            told = {} if watch.is_blocked else await self._settled(self.page.main, "", settle)
+            await self.unless_blocked(self.page.key(chord), watch)
+            told = await self._settled(self.page.main, "", watch, settle)
             return await self.outcome("press", None, watch, told, settle, element=chord)
 
     async def press_on(
         self, asked: Target, action: str, press: Callable[[Place], Awaitable[None]], settle: Settle | None = None
     ) -> tuple[Outcome, dict[str, Any]]:
         """Aims, presses, and sees to it that the press has landed; aims again at what has moved away."""
-        await self._remember(settle)
+        await self.remember(settle)
         with Watch(self.page) as watch:
             told: dict[str, Any] = {}
             for attempt in range(TRIES):
                 place = await self.reach.place(asked, action, steady=attempt > 0, strict=attempt == 0)
-                await self._unless_blocked(press(place), watch)
-                told = {} if watch.is_blocked else await self.told(place, settle)
+                await self.unless_blocked(press(place), watch)
+                told = await self.told(place, watch, settle)
                 if not told or told["landed"] or watch.starting or watch.dialogs:
                     return await self.outcome(action, place, watch, told, settle), told
-            self._check_landed(action, asked, told | place.told)
+            self.check_landed(action, asked, told | place.told)
             raise AssertionError("unreachable")
 
-    async def told(self, place: Place, settle: Settle | None) -> dict[str, Any]:
-        """What the guard saw, once the page is quiet; empty when the document is gone."""
-        return await self._settled(place.frame, place.ref, settle)
+    async def told(self, place: Place, watch: Watch, settle: Settle | None) -> dict[str, Any]:
+        """What the guard saw, once the page is quiet; empty when the document is gone or stands still."""
+        return await self._settled(place.frame, place.ref, watch, settle)
 
     async def outcome(
         self,
@@ -131,7 +134,7 @@ class Hands:
     ) -> Outcome:
         """What an action did, with the difference since the last look."""
         before = self._url
-        if self._waits(settle) and watch.starting and not watch.is_blocked:
+        if self.waits(settle) and watch.starting and not watch.is_blocked:
             await watch.arrived()
         outcome = Outcome(action, element or (place.element if place else ""), ref=place.ref if place else "")
         outcome.navigated, outcome.url = watch.committed, told.get("url") or self.page.url
@@ -140,7 +143,7 @@ class Hands:
         outcome.new_pages, outcome.dialogs, outcome.downloads = watch.new_pages, watch.dialogs, watch.downloads
         outcome.focused = told.get("focused", "")
         outcome.facts = {name: place.told[name] for name in ("rect", "viewport")} if place else {}
-        if self._waits(settle) and not watch.is_blocked:
+        if self.waits(settle) and not watch.is_blocked:
             outcome.changes = await self._changes()
         return outcome
 
@@ -153,32 +156,45 @@ class Hands:
             return str(limited(list(changed.lines), CHANGES_CHARS))
         return str((await self.eyes.snapshot("viewport", limit=CHANGES_CHARS)) if seen else "")
 
-    async def _settled(self, frame: Any, ref: str, settle: Settle | None) -> dict[str, Any]:
+    async def _settled(self, frame: Frame, ref: str, watch: Watch, settle: Settle | None) -> dict[str, Any]:
+        waits = self.waits(settle)
+        call = self.eyes.scripts.call
         try:
-            return await self.eyes.scripts.call(frame, "settle", ref, {"wait": self._waits(settle)})
+            told = await self.unless_blocked(call(frame, "settle", ref, {"wait": waits}), watch) or {}
+            if waits and not watch.starting and self.page.loading.busy(watch.began):
+                await self.page.loading.until(lambda: not self.page.loading.busy(watch.began), NETWORK_SECONDS)
+                told |= await self.unless_blocked(call(frame, "rest"), watch) or {}
         except (ContextGone, PageGone):
             return {}
+        return told
 
-    async def _remember(self, settle: Settle | None) -> None:
+    async def remember(self, settle: Settle | None) -> None:
+        """Looks at the page before an action, where nobody has yet."""
         self._url = self.page.url
-        if self._waits(settle):
+        if self.waits(settle):
             await self.eyes.remember()
 
-    def _waits(self, settle: Settle | None) -> bool:
+    def waits(self, settle: Settle | None) -> bool:
+        """Whether an action is to wait for what it sets off."""
         return (settle or self.settle) == "auto"
 
-    async def _unless_blocked(self, work: Awaitable[None], watch: Watch) -> None:
-        """Input is answered when the page has handled it, which a dialog delays for as long as it is open."""
-        pressing = asyncio.ensure_future(work)
-        blocked = asyncio.ensure_future(watch.blocked.wait())
-        done, _ = await asyncio.wait({pressing, blocked}, return_when=asyncio.FIRST_COMPLETED)
+    async def unless_blocked(self, work: Awaitable[Any], watch: Watch) -> Any:
+        """The result, or None while a dialog is open: the page answers nothing for as long as it is."""
+        if watch.is_blocked:
+            _drop(work)
+            return None
+        doing, blocked = asyncio.ensure_future(work), asyncio.ensure_future(watch.blocked.wait())
+        done, _ = await asyncio.wait({doing, blocked}, return_when=asyncio.FIRST_COMPLETED)
         blocked.cancel()
-        if pressing in done:
-            pressing.result()
-        else:
-            pressing.add_done_callback(lambda future: future.cancelled() or future.exception())
+        if doing not in done:  # somebody may answer the dialog at once
+            done, _ = await asyncio.wait({doing}, timeout=ANSWER_SECONDS)
+        if doing in done:
+            return doing.result()
+        doing.add_done_callback(lambda future: future.cancelled() or future.exception())
+        return None
 
-    def _check_landed(self, action: str, asked: Target, told: dict[str, Any]) -> None:
+    def check_landed(self, action: str, asked: Target, told: dict[str, Any]) -> None:
+        """Raises unless the press has reached what was meant; nothing told means that the document is gone."""
         if not told or told.get("landed"):
             return
         if told.get("landed") is False:
@@ -209,3 +225,8 @@ class Hands:
     async def _dropped(self, goal: Place, data: dict[str, Any]) -> None:
         for kind in ("dragEnter", "dragOver", "drop"):
             await self.page.send("Input.dispatchDragEvent", {"type": kind, "x": goal.x, "y": goal.y, "data": data})
+
+
+def _drop(work: Awaitable[Any]) -> None:
+    if asyncio.iscoroutine(work):
+        work.close()

@@ -50,7 +50,7 @@ class Fields:
         Raises:
             OutriderError: It was not done: see `diagnose.failure`.
         """
-        await self.hands._remember(settle)  # noqa: SLF001 - one hand
+        await self.hands.remember(settle)
         with Watch(self.page) as watch:
             place = await self.hands.reach.place(target(asked), "fill")
             ready = await self._call(place, "prepareFill", text, {"append": append})
@@ -59,8 +59,8 @@ class Fields:
                 await self._write(text, delay, replaces=not (append or ready["empty"]))
             written = await self._call(place, "afterFill", text, append)
             if submit:
-                await self.hands._unless_blocked(self.page.key("Enter"), watch)  # noqa: SLF001
-            told = {} if watch.is_blocked else await self.hands.told(place, settle)
+                await self.hands.unless_blocked(self.page.key("Enter"), watch)
+            told = await self.hands.told(place, watch, settle)
             self._check_written(asked, place, written)
             outcome = await self.hands.outcome("type", place, watch, told, settle)
             return _with_value(outcome, written, text)
@@ -85,12 +85,12 @@ class Fields:
 
     async def select(self, asked: str, *options: str, settle: Settle | None = None) -> Outcome:
         """Chooses options of a `<select>` by label or value. Raises as `type`."""
-        await self.hands._remember(settle)  # noqa: SLF001
+        await self.hands.remember(settle)
         with Watch(self.page) as watch:
             place = await self.hands.reach.place(target(asked), "select")
             done = await self._call(place, "choose", list(options))
             self._must(done, "select", asked)
-            told = await self.hands.told(place, settle)
+            told = await self.hands.told(place, watch, settle)
             value = (told.get("after") or {}).get("value")
             if not done["chosen"] or (value is not None and value != done["value"]):
                 raise failure("select", asked, place.told | _no_effect(f"the page has set it back to {value!r}"))
@@ -103,7 +103,7 @@ class Fields:
 
         The caller has made sure that the paths may be read and given away.
         """
-        await self.hands._remember(settle)  # noqa: SLF001
+        await self.hands.remember(settle)
         with Watch(self.page) as watch:
             frame = self._scripts.frame_of(target(asked).ref) if target(asked).ref else self.page.main
             found = await self._scripts.call(
@@ -116,7 +116,7 @@ class Fields:
             names = (await self._call(place, "filesOf"))["names"]
             if sorted(names) != sorted(path.name for path in paths):
                 raise failure("upload", asked, found | _no_effect(f"it holds {', '.join(names) or 'no file'}"))
-            told = await self.hands.told(place, settle)
+            told = await self.hands.told(place, watch, settle)
             outcome = await self.hands.outcome("upload", place, watch, told, settle)
             outcome.value = ", ".join(names)
             return outcome

@@ -66,8 +66,8 @@ class Outcome:
         lines += [f"opened a new page: {url[:300]}" for url in self.new_pages]
         lines += [f"a {each['type']} dialog says: {each['message'][:500]}" for each in self.dialogs]
         lines += [f"download: {name}" for name in self.downloads]
-        lines += [f"focus: {self.focused}"] if self.focused else []
-        lines += [f"value: {self.value}"] if self.value is not None else []
+        lines += [f"focus: {self.focused}"] if self.focused and self.focused != self.element else []
+        lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
         lines += [self.changes] if self.changes else []
         return "\n".join(lines)
 

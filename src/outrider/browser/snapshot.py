@@ -153,6 +153,12 @@ class Eyes:
             return Difference((), whole=True), after
         return difference(before.lines, after.lines), after
 
+    async def prepare(self, frame: Frame) -> None:
+        """Tells the scripts in a frame which elements the page listens on."""
+        if WORLD not in frame.worlds:
+            await self.scripts.install(frame)
+        await self._listeners.mark(frame)
+
     async def _is_small(self) -> bool:
         return (await self.scripts.call(self.page.main, "position"))["elements"] < LARGE
 
@@ -164,11 +170,10 @@ class Eyes:
         self._seen = seen if seen.mode == wanted else await self.look(wanted)
 
     async def _outline(self, frame: Frame, options: dict[str, Any], level: int) -> tuple[list[str], dict[str, Any]]:
-        await self.scripts.install(frame) if WORLD not in frame.worlds else None
-        marked = await self._listeners.mark(frame)
+        await self.prepare(frame)
         told = await self.scripts.call(frame, "snapshot", options)
         if told.get("suspects") and await self._open_roots(frame):
-            marked += await self._listeners.mark(frame)
+            await self._listeners.mark(frame)
             told = await self.scripts.call(frame, "snapshot", options)
         lines = told.pop("lines").split("\n") if told.get("lines") else []
         if any("\x01" in line for line in lines):

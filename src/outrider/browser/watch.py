@@ -1,6 +1,7 @@
 """What a page does beside its document while an action runs: navigations, dialogs, new pages, downloads."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -19,6 +20,8 @@ class Watch:
         starting: Another document was asked for and is on its way.
         committed: It has come.
         loaded: And its content has been read.
+        blocked: Set while a dialog is open.
+        began: When, by `time.monotonic`.
     """
 
     def __init__(self, page: Page) -> None:
@@ -30,6 +33,7 @@ class Watch:
         self.downloads: list[str] = []
         self.starting = self.committed = self.loaded = False
         self.blocked = asyncio.Event()
+        self.began = time.monotonic()
 
     def __enter__(self) -> Self:
         on, main = self._page.channel.on, self._page.main.id
@@ -75,6 +79,7 @@ class Watch:
     def _closed(self) -> None:
         for each in self.dialogs:
             each["open"] = False
+        self.blocked.clear()
         self._changed.set()
 
     def _download(self, event: dict[str, Any]) -> None:

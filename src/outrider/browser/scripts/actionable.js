@@ -7,7 +7,7 @@ const NESTED =
   "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[tabindex],[contenteditable]";
 
 // Returns "" for what cannot be acted on, otherwise why it can: native, role, focus, edit, handler or cursor.
-function actionable(element, role, style, parentCursor) {
+function actionable(element, role, style, around) {
   const tag = element.localName;
   if (NATIVE.has(tag)) return tag === "summary" && role !== "button" ? "" : "native";
   if (tag === "input") return element.type === "hidden" ? "" : "native";
@@ -17,7 +17,7 @@ function actionable(element, role, style, parentCursor) {
   if (ACTIVE_ROLES.has(role)) return "role";
   if (element.attributes.length && byAttribute(element)) return byAttribute(element);
   if (listening.has(element)) return coversPage(element) ? "" : "handler";
-  return style.cursor === "pointer" && parentCursor !== "pointer" && tag !== "label" ? "cursor" : "";
+  return style.cursor === "pointer" && tag !== "label" && around.cursor !== "pointer" ? "cursor" : "";
 }
 
 function byAttribute(element) {

@@ -1,7 +1,7 @@
 // Brings an element into view and finds a point on it that a hand would really hit.
 
 const STEADY_FRAMES = 60;
-const REVEAL_MS = 350;
+const PRESSING = new Set(["click", "check", "uncheck", "drag"]);
 
 async function aim(target, action, { strict = true, steady = false, arm = true } = {}) {
   const { element, failure } = resolve(target, { strict });
@@ -12,7 +12,7 @@ async function aim(target, action, { strict = true, steady = false, arm = true }
   if ((steady || isMoving(aimed)) && !(await comesToRest(aimed))) return { ok: false, ...restless(), ...evidence(aimed) };
   const point = reach(aimed);
   if (point.reason) return { ok: false, ...point, ...evidence(aimed) };
-  if (arm) guard.arm(aimed);
+  if (arm) guard.arm(aimed, PRESSING.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describe(element), before: stateOf(element), ...facts(element) };
 }
 

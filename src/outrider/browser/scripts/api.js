@@ -43,7 +43,7 @@ function begin(prefix, from) {
 }
 
 const api = {
-  snapshot, aim, settle, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
+  snapshot, aim, settle, rest, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
   selectedText, throughFrame, boxOfRef, boxes, position,
 };
 

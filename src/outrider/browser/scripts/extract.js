@@ -70,6 +70,7 @@ function copyElement(element, out) {
 
 // Closed details are text that a reader may open; display: contents has no box but children.
 function foldedAway(element) {
+  if (element.localName === "option" || element.localName === "optgroup") return true;
   return closedDetails(element) !== null || getComputedStyle(element).display === "contents";
 }
 
@@ -84,7 +85,7 @@ function copyChildren(element, out) {
 function copiedAttributes(element) {
   let text = "";
   for (const { name, value } of element.attributes) {
-    if (name.startsWith("on") || name === "style" || (name === "value" && isSecret(element))) continue;
+    if (name.startsWith("on") || name === "style" || name === "srcdoc" || (name === "value" && isSecret(element))) continue;
     text += ` ${name}="${escaped(resolved(element, name, value)).replace(/"/g, "&quot;")}"`;
   }
   return text;

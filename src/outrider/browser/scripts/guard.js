@@ -1,8 +1,9 @@
 // Sees to it that a press reaches the element it was aimed at and nothing else, and what it set off.
 
 const PRESSES = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "contextmenu", "auxclick"];
-const QUIET_MS = 35;
+const QUIET_MS = 50;
 const LONGEST_MS = 500;
+const ARMED_MS = 8000; // a press that was given up must not leave the page shut
 
 class Guard {
   constructor() {
@@ -11,17 +12,17 @@ class Guard {
     this.observer = new MutationObserver((records) => this.changed(records.length));
   }
 
-  arm(element) {
+  arm(element, pressing) {
     this.disarm();
     Object.assign(this, { target: element, landed: null, on: null, clicks: 0, changes: 0, at: 0, started: performance.now() });
     this.url = location.href;
     this.focus = focused();
-    for (const kind of PRESSES) addEventListener(kind, this.listener, { capture: true, passive: false });
+    if (pressing) for (const kind of PRESSES) addEventListener(kind, this.listener, { capture: true, passive: false });
     this.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   }
 
   see(event) {
-    if (!event.isTrusted || !this.target) return;
+    if (!event.isTrusted || !this.target || isByKey(event) || performance.now() - this.started > ARMED_MS) return;
     const hit = event.composedPath()[0];
     if (this.landed === null) {
       this.landed = hit.nodeType === Node.ELEMENT_NODE && (counts(this.target, deepest(hit, event)) || !this.target.isConnected);
@@ -46,6 +47,11 @@ class Guard {
     for (const kind of PRESSES) removeEventListener(kind, this.listener, { capture: true });
     this.target = null;
   }
+}
+
+// The click that a key or a submitted form sets off was not aimed.
+function isByKey(event) {
+  return event.type === "click" && event.detail === 0;
 }
 
 // A closed root ends the event's path at its host; the point tells what is below.
@@ -79,6 +85,12 @@ async function settle(ref, { wait = true, longest = LONGEST_MS } = {}) {
   };
   guard.disarm();
   return told;
+}
+
+// Once more quiet, after what the page had asked for has come.
+async function rest(longest = 300) {
+  await quiet(longest);
+  return { url: location.href, title: document.title };
 }
 
 async function quiet(longest) {

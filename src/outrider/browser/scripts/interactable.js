@@ -22,7 +22,8 @@ function interactable({ selector = "", includeHidden = false, maxElements = 100,
 function scopes(selector) {
   if (!selector) return { tops: [document.body || document.documentElement] };
   try {
-    const tops = [...document.querySelectorAll(selector)];
+    const found = [...document.querySelectorAll(selector)];
+    const tops = found.filter((each) => !found.some((other) => other !== each && other.contains(each)));
     return tops.length ? { tops } : { failure: notFound(selector) };
   } catch {
     return { failure: failing("invalid_selector", `${selector} is not a valid CSS selector`, selectorHint(selector)) };
@@ -33,7 +34,7 @@ function asInteractable(element, includeHidden) {
   const role = roleOf(element);
   const parent = parentElementOf(element);
   const style = getComputedStyle(element);
-  if (!actionable(element, role, style, parent ? getComputedStyle(parent).cursor : "")) return null;
+  if (!actionable(element, role, style, new Around(getComputedStyle(parent || element)))) return null;
   const visible = isSeen(element);
   if (!visible && !includeHidden) return null;
   return () => interactableFacts(element, role, visible);
@@ -93,7 +94,7 @@ function uniqueOf(element) {
   if (element.id) choices.push(`#${CSS.escape(element.id)}`);
   for (const name of ["data-testid", "name", "aria-label"]) {
     const value = element.getAttribute(name);
-    if (value && value.length < 80) choices.push(`${tag}[${name}="${CSS.escape(value)}"]`);
+    if (value && value.length < 80) choices.push(`${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
   const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
   if (first) choices.push(`${tag}.${CSS.escape(first)}`);

@@ -22,7 +22,8 @@ class Outline {
     this.telling = telling;
     this.valueLimit = whole ? 5000 : SHOWN_VALUE;
     this.lines = [];
-    this.run = "";
+    this.parts = [];
+    this.open = false;
     this.prefix = "";
     this.depth = 0;
     this.inline = 0;
@@ -35,24 +36,36 @@ class Outline {
   }
 
   text(data) {
-    if (!this.muted) this.run += data;
+    if (this.muted || !data) return;
+    this.parts.push(data);
+    this.open = !BREAKING.has(data.charCodeAt(data.length - 1));
+  }
+
+  put(text) {
+    this.parts.push(text);
+    this.open = true;
   }
 
   // Something that is no text: parted by blanks from what stands around it.
   item(text) {
     this.pad();
-    this.run += `${text} `;
+    this.parts.push(text, " ");
+    this.open = false;
   }
 
   pad() {
-    if (this.run && !/[\s([]$/.test(this.run)) this.run += " ";
+    if (!this.open) return;
+    this.parts.push(" ");
+    this.open = false;
   }
 
   // The end of a line, or of a word where everything shares one.
   flush() {
     if (this.inline) return this.pad();
-    const text = tidy(this.run);
-    this.run = "";
+    if (!this.parts.length) return;
+    const text = tidy(this.parts.join(""));
+    this.parts = [];
+    this.open = false;
     if (text) this.line(text);
   }
 
@@ -90,43 +103,86 @@ class Outline {
   }
 }
 
+// A blank or an opening bracket needs no further blank after it.
+const BREAKING = new Set([..." \n\t\r\f\u00a0(["].map((sign) => sign.charCodeAt(0)));
+
 // \u0001 marks the place of a frame; a page may not write it.
 function tidy(text) {
   return text.replace(/[\s\u0001]+/g, " ").trim();
 }
 
-function walkChildren(element, out, style) {
-  for (const child of childrenOf(element)) {
-    if (child.nodeType === Node.TEXT_NODE) {
-      if (style.visibility === "visible") out.text(child.data);
-    } else if (child.nodeType === Node.ELEMENT_NODE) {
-      walk(child, out, style);
-    }
+// What children must know of the element around them, read when first asked for.
+class Around {
+  constructor(style) {
+    this.style = style;
+  }
+
+  get visible() {
+    return (this.sight ??= this.style.visibility === "visible");
+  }
+
+  get cursor() {
+    return (this.hand ??= this.style.cursor);
+  }
+
+  // Blocks begin a line, except where they stand side by side in a row.
+  get beside() {
+    return (this.row ??= this.style.display.endsWith("flex") && this.style.flexDirection.startsWith("row"));
   }
 }
 
-function walk(element, out, parentStyle) {
-  const tag = element.localName;
-  if (UNREAD.has(tag.toLowerCase())) return;
-  if (tag === "br") return lineBreak(out);
-  if (tag === "wbr") return;
-  const style = getComputedStyle(element);
-  const display = style.display;
-  if (display === "none" || style.contentVisibility === "hidden") return;
-  if (mayHide(element)) out.suspects += 1;
-  const inline = display === "contents" || display.startsWith("inline") || display === "ruby";
-  if (!inline && isFolded(element, style)) return;
-  if (out.view && !inline && out.view.skips(element)) return;
-  const seen = style.visibility === "visible";
-  const muted = style.opacity === "0" && !style.transitionProperty.match(/opacity|all/) ? 1 : 0;
-  out.muted += muted;
-  if (inline && display !== "inline-block") emit(element, out, style, parentStyle, seen);
-  else block(element, out, style, parentStyle, seen);
-  out.muted -= muted;
+function walkChildren(element, out, style) {
+  const around = new Around(style);
+  if (element.localName === "slot" || shadowOf(element)) {
+    for (const child of childrenOf(element)) walkChild(child, out, around);
+    return;
+  }
+  for (let child = element.firstChild; child; child = child.nextSibling) walkChild(child, out, around);
 }
 
-function lineBreak(out) {
-  out.flush();
+function walkChild(child, out, around) {
+  if (child.nodeType === Node.TEXT_NODE) {
+    if (around.visible) out.text(child.data);
+  } else if (child.nodeType === Node.ELEMENT_NODE) {
+    walk(child, out, around);
+  }
+}
+
+const SIGHT = { visibilityProperty: true, opacityProperty: true };
+const TABLE_PARTS = new Set(["td", "tr", "th", "tbody", "thead"]);
+
+function walk(element, out, around) {
+  const tag = element.localName;
+  if (UNREAD.has(tag)) return;
+  if (tag === "br") return out.flush();
+  const style = getComputedStyle(element);
+  const display = style.display;
+  if (display === "none") return;
+  const part = TABLE_PARTS.has(tag);
+  const inline = !part && isInline(display);
+  if (!part && isShut(element, out, style, inline)) return;
+  if (out.view && !inline && out.view.skips(element)) return;
+  if (element.checkVisibility(SIGHT)) return placed(element, out, style, around, inline, true);
+  dimly(element, out, style, around, inline);
+}
+
+function isInline(display) {
+  return display === "contents" || display === "inline" || display === "ruby";
+}
+
+// Boxes that show nothing of what is in them; and custom elements whose inside must be asked for.
+function isShut(element, out, style, inline) {
+  if (mayHide(element)) out.suspects += 1;
+  return !inline && isFolded(element, style);
+}
+
+// Not all of it can be seen: a part of it may, or it is only drawn when the page comes to it.
+function dimly(element, out, style, around, inline) {
+  if (style.contentVisibility === "hidden") return;
+  const muted = style.opacity === "0" && !fadesIn(style) ? 1 : 0;
+  out.muted += muted;
+  placed(element, out, style, around, inline, style.visibility === "visible");
+  out.muted -= muted;
 }
 
 // A box folded to nothing shows nothing of what overflows it.
@@ -135,22 +191,23 @@ function isFolded(element, style) {
   return (element.clientHeight === 0 || element.clientWidth === 0) && element.localName !== "body" && element.firstChild;
 }
 
-// Blocks begin a line, except where they stand side by side in a row.
-function block(element, out, style, parentStyle, seen) {
-  const beside = style.display.startsWith("inline") || isBeside(parentStyle);
-  const edge = () => (beside ? out.pad() : out.flush());
-  edge();
-  emit(element, out, style, parentStyle, seen);
-  edge();
+function fadesIn(style) {
+  return /opacity|all/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration);
 }
 
-function isBeside(parentStyle) {
-  return parentStyle.display.endsWith("flex") && parentStyle.flexDirection.startsWith("row");
+function placed(element, out, style, around, inline, seen) {
+  if (inline) return emit(element, out, style, around, seen);
+  const beside = style.display.startsWith("inline") || around.beside;
+  if (beside) out.pad();
+  else out.flush();
+  emit(element, out, style, around, seen);
+  if (beside) out.pad();
+  else out.flush();
 }
 
-function emit(element, out, style, parentStyle, seen) {
+function emit(element, out, style, around, seen) {
   const role = roleOf(element);
-  const why = actionable(element, role, style, parentStyle.cursor);
+  const why = actionable(element, role, style, around);
   if (why && (seen || element.firstElementChild === null)) {
     if (seen) emitActionable(element, out, style, role, why);
     return;
@@ -205,7 +262,7 @@ function emitLink(element, out, style) {
   const name = nameOf(element, "link");
   const ref = out.refer(element, "link", name);
   const url = out.urls ? `(${address(element)})` : "";
-  out.run += `[${name || hintOf(element)} ${ref}${stateWords(element, "link")}]${url}`;
+  out.put(`[${name || hintOf(element)} ${ref}${stateWords(element, "link")}]${url}`);
   emitUnnamed(element, name, out, style);
 }
 
@@ -307,7 +364,7 @@ function emitStatic(element, out, style, role) {
 function emitHeading(element, out, style) {
   out.flush();
   out.onOneLine(() => {
-    out.run += `${"#".repeat(headingLevel(element))} `;
+    out.item("#".repeat(headingLevel(element)));
     const label = ownName(element);
     if (label && !collapse(element.textContent)) out.text(label);
     else walkChildren(element, out, style);
@@ -339,7 +396,7 @@ function emitListItem(element, out, style) {
   const mark = out.pendingMark ? `${out.pendingMark} ` : "";
   out.pendingMark = "";
   if (!out.inline) out.prefix = `- ${mark}`;
-  else out.run += mark;
+  else out.put(mark);
   walkChildren(element, out, style);
   out.flush();
   if (!out.inline) {
@@ -383,5 +440,5 @@ function emitPre(element, out, style) {
 
 function emitClosedDetails(element, out, style) {
   const summary = [...element.children].find((child) => child.localName === "summary");
-  if (summary) walk(summary, out, style);
+  if (summary) walk(summary, out, new Around(style));
 }

@@ -24,6 +24,8 @@ function elementOf(ref) {
 
 // What the model was told about a reference, to compare with when it acts on it.
 function remember(ref, role, name) {
+  const before = shownAs.get(ref);
+  if (before && before.role === role && before.name === name && !before.warned) return;
   shownAs.set(ref, { role, name, warned: false });
 }
 

@@ -20,8 +20,15 @@ function goneRef(ref) {
   }
   const twin = before ? twinOf(before) : null;
   const name = before ? ` ${describedAs(before.role, before.name)}` : "";
-  const next = twin ? `${refOf(twin)} is now ${describedAs(before.role, before.name)}` : "take a snapshot";
+  const next = twin ? whatTwinIs(twin, before) : "take a snapshot";
   return failing("not_found", `${ref}${name} is no longer on the page`, next, { suggestions: [next] });
+}
+
+// One that the model has seen beside the lost one is another; one that it has not is the same drawn anew.
+function whatTwinIs(twin, before) {
+  const known = shownAs.has(refOfElement.get(twin) || "");
+  const name = describedAs(before.role, before.name);
+  return known ? `take a snapshot; ${refOf(twin)} is another ${name}` : `${refOf(twin)} is now ${name}`;
 }
 
 // A page that draws itself anew has an element of the same role and name where the old one was.

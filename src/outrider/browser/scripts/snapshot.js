@@ -6,14 +6,14 @@ function snapshot({ mode = "full", root = "", urls = false, telling = true } = {
   const view = mode === "viewport" && !root ? new View() : null;
   const out = new Outline({ view, urls, whole: Boolean(root), telling });
   if (root) walkRoot(top, out);
-  else walk(top, out, getComputedStyle(document.documentElement));
+  else walk(top, out, new Around(getComputedStyle(document.documentElement)));
   out.flush();
   return { ...answer(out, view), ...position() };
 }
 
 function walkRoot(top, out) {
   if (top.localName === "select") return walkOptions(top, out);
-  walk(top, out, getComputedStyle(parentElementOf(top) || top));
+  walk(top, out, new Around(getComputedStyle(parentElementOf(top) || top)));
 }
 
 function walkOptions(select, out) {

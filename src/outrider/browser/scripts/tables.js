@@ -13,8 +13,9 @@ function emitTable(table, out, style, role) {
 }
 
 function walkTable(table, out, style) {
+  const around = new Around(style);
   for (const child of childrenOf(table)) {
-    if (child.nodeType === Node.ELEMENT_NODE && child.localName !== "caption") walk(child, out, style);
+    if (child.nodeType === Node.ELEMENT_NODE && child.localName !== "caption") walk(child, out, around);
   }
 }
 
@@ -41,7 +42,7 @@ function emitRow(row, out, style) {
   if (table && isLayout(table)) return emitLayoutRow(row, out, style, mark);
   const cells = out.cells;
   out.onOneLine(() => {
-    out.run += mark;
+    if (mark) out.item(mark);
     out.cells = 0;
     walkChildren(row, out, style);
   });
@@ -50,7 +51,7 @@ function emitRow(row, out, style) {
 
 function emitLayoutRow(row, out, style, mark) {
   out.flush();
-  out.run += mark;
+  if (mark) out.item(mark);
   walkChildren(row, out, style);
   out.flush();
 }

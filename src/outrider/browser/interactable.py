@@ -1,0 +1,72 @@
+"""Everything on a page that can be acted on, as data: geometry, names, attributes, capabilities, references."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.browser.cdp import PageGone, ProtocolError
+from outrider.browser.diagnose import failure
+from outrider.browser.frames import Frame
+from outrider.browser.snapshot import Eyes
+from outrider.browser.values import ScriptError
+
+MOST = 500  # contracts of `extractInteractable`
+
+
+@dataclass(frozen=True)
+class Interactable:
+    """What can be acted on.
+
+    Attributes:
+        elements: Each `{ref, selector, tag, role, name, rect {x, y, width, height}, inViewport, visible, enabled,
+            attributes, capabilities, value?, checked?, options?, frame?}`; rects in CSS pixels of their own frame.
+        total: How many there are, shown here or not.
+        milliseconds: That the page was busy with it.
+    """
+
+    elements: list[dict[str, Any]]
+    total: int
+    milliseconds: float
+
+    @property
+    def truncated(self) -> bool:
+        """Whether some are not shown."""
+        return self.total > len(self.elements)
+
+
+async def interactable(
+    eyes: Eyes, *, selector: str = "", include_hidden: bool = False, max_elements: int = 100
+) -> Interactable:
+    """Lists what can be acted on, the page's own first and then that of its frames.
+
+    Args:
+        eyes: The page's eyes.
+        selector: Only inside what this CSS selector matches; then frames are left out.
+        include_hidden: Also what cannot be seen.
+        max_elements: 1 to 500; other numbers are brought into that range.
+
+    Raises:
+        NotFound, InvalidInput: The selector matches nothing, or is none.
+    """
+    limit = min(max(max_elements, 1), MOST)
+    found = await _in_frame(eyes, eyes.page.main, selector, include_hidden=include_hidden, limit=limit)
+    if not found["ok"]:
+        raise failure("extract", selector, found)
+    elements, total, spent = found["elements"], found["total"], found["milliseconds"]
+    for frame in [] if selector else [each for each in eyes.page.frames if each.parent is not None]:
+        inner = await _inner(eyes, frame, include_hidden=include_hidden, limit=limit - len(elements))
+        elements += [each | {"frame": frame.url} for each in inner["elements"]]
+        total, spent = total + inner["total"], spent + inner["milliseconds"]
+    return Interactable(elements, total, spent)
+
+
+async def _inner(eyes: Eyes, frame: Frame, *, include_hidden: bool, limit: int) -> dict[str, Any]:
+    try:
+        return await _in_frame(eyes, frame, "", include_hidden=include_hidden, limit=limit)
+    except (ProtocolError, PageGone, ScriptError):
+        return {"elements": [], "total": 0, "milliseconds": 0}
+
+
+async def _in_frame(eyes: Eyes, frame: Frame, selector: str, *, include_hidden: bool, limit: int) -> dict[str, Any]:
+    await eyes.prepare(frame)
+    options = {"selector": selector, "includeHidden": include_hidden, "maxElements": limit}
+    return await eyes.scripts.call(frame, "interactable", options)

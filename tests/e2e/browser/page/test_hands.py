@@ -1,0 +1,332 @@
+"""What an action reports: what it did to the page, in few words and never too early."""
+
+import re
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from zoo.visiting import Visit, Visiting
+
+
+async def ref_of(on: Visit, name: str) -> str:
+    """The reference of what a snapshot calls so."""
+    found = re.search(
+        rf'"{re.escape(name)}" ((?:f\d+)?e\d+)|\[{re.escape(name)} (e\d+)', str(await on.eyes.snapshot("full"))
+    )
+    assert found, name
+    return found[1] or found[2]
+
+
+async def test_a_click_without_effect_says_only_what_was_clicked(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#nothing")
+    assert re.fullmatch(r'clicked e\d+ <button#nothing> "Nothing"', str(outcome))
+    assert outcome.to_dict()["ok"] is True
+
+
+async def test_a_click_tells_what_came_and_what_changed_with_references(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#toggle")
+    assert re.search(r'~ .*button "Panel" e\d+ expanded', outcome.changes)
+    assert re.search(r'\+ The panel\'s text button "In the panel" e\d+', outcome.changes)
+
+
+async def test_a_second_click_tells_what_went(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    await on.hands.click("#toggle")
+    outcome = await on.hands.click("#toggle")
+    assert "collapsed" in outcome.changes
+    assert "- The panel's text" in outcome.changes
+
+
+async def test_what_a_click_fetches_is_waited_for(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#fetches")
+    assert "+ fetched" in outcome.changes
+
+
+async def test_one_click_is_one_trusted_click(visit: Visiting) -> None:
+    on = await visit(
+        "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.isTrusted, e.detail])</script>"
+    )
+    await on.hands.click("#b")
+    assert await on.log() == [[True, 1]]
+
+
+async def test_a_double_click_and_a_right_click_are_what_they_say(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    await on.hands.click("#twice", count=2)
+    await on.hands.click("#menu", button="right")
+    log = await on.log()
+    assert log.count("dblclick twice") == log.count("double") == 1
+    assert "menu" in log
+
+
+async def test_modifiers_are_held(visit: Visiting) -> None:
+    on = await visit(
+        "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.shiftKey, e.ctrlKey])</script>"
+    )
+    await on.hands.click("#b", modifiers=("Shift",))
+    assert await on.log() == [[True, False]]
+
+
+async def test_a_link_leads_to_the_next_page_and_shows_it(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#link")
+    assert outcome.navigated
+    assert outcome.url.endswith("/selectors.html")
+    assert "# Selectors" in outcome.changes
+
+
+async def test_references_are_not_given_again_on_the_next_page(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    before = set(re.findall(r"\be\d+", str(await on.eyes.snapshot("full"))))
+    outcome = await on.hands.click("#link")
+    after = set(re.findall(r"\be\d+", outcome.changes))
+    assert after
+    assert not before & after
+
+
+async def test_an_address_that_changes_within_the_page_is_told(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#hash")
+    assert not outcome.navigated
+    assert "the address is now" in str(outcome)
+    assert outcome.url.endswith("#part")
+
+
+async def test_a_new_window_is_told_by_its_address(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#blank")
+    assert outcome.new_pages == [f"{on.base}/modal.html"]
+    assert not outcome.navigated
+
+
+@pytest.mark.parametrize(
+    ("button", "kind", "message"), [("#alert", "alert", "Hello"), ("#confirm", "confirm", "Sure?")]
+)
+async def test_a_dialog_is_told_although_the_page_stands_still(
+    visit: Visiting, button: str, kind: str, message: str
+) -> None:
+    on = await visit("effects.html")
+    with anyio.fail_after(5):
+        outcome = await on.hands.click(button)
+    assert [(each["type"], each["message"]) for each in outcome.dialogs] == [(kind, message)]
+    await on.page.send("Page.handleJavaScriptDialog", {"accept": True})
+
+
+async def test_hovering_shows_what_hovering_shows(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    assert "+ The tip" in (await on.hands.hover("#tip-box")).changes
+
+
+async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.drag("#drag", "#goal")
+    assert await on.js("goal.textContent") == "got dragged"
+    assert "+ got dragged" in outcome.changes
+
+
+async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    await on.hands.drag("#thumb", "#stop")
+    assert int((await on.js("thumb.style.left")).removesuffix("px")) > 120
+
+
+async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.hands.click("#toggle", settle="none")
+    assert outcome.changes == ""
+    assert await on.js("panel.hidden") is False
+
+
+async def test_typing_is_heard_as_keys_and_input(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    outcome = await on.fields.type("#name", "Anna")
+    log = await on.log()
+    assert "key a" in log
+    assert "input name" in log
+    assert '= "Anna"' in outcome.changes
+
+
+async def test_typing_replaces_or_appends_and_submits(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    await on.fields.type("#text", "one")
+    await on.fields.type("#text", " two", append=True)
+    assert await on.js("document.getElementById('text').value") == "one two"
+    await on.fields.type("#text", "three", submit=True)
+    assert "submit form" in await on.log()
+
+
+async def test_typing_nothing_empties_a_field(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    await on.fields.type("#text", "")
+    assert await on.js("document.getElementById('text').value") == ""
+
+
+async def test_typing_key_by_key_takes_every_sign(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    await on.fields.type("#text", "Aé +1", delay=0.001)
+    assert await on.js("document.getElementById('text').value") == "Aé +1"
+
+
+@pytest.mark.parametrize("selector", ["#notes", "#editor"])
+async def test_several_lines_go_where_several_lines_fit(visit: Visiting, selector: str) -> None:
+    on = await visit("fields.html")
+    await on.fields.type(selector, "one\ntwo")
+    assert await on.js(f"(e => e.value ?? e.innerText)(document.querySelector('{selector}')).trim()") == "one\ntwo"
+
+
+async def test_a_field_that_a_framework_controls_keeps_the_text(visit: Visiting) -> None:
+    on = await visit(
+        """<input id=f><p id=p></p><script>
+        const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let tracked = '';
+        const set = function (value) { tracked = value; own.set.call(this, value) };
+        Object.defineProperty(f, 'value', { get: own.get, set });
+        f.oninput = () => { if (f.value !== tracked) { tracked = f.value; p.textContent = 'state ' + tracked } };
+        </script>"""
+    )
+    outcome = await on.fields.type("#f", "React")
+    assert "+ state React" in outcome.changes
+
+
+async def test_what_the_page_makes_of_a_text_is_told(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    outcome = await on.fields.type("#shouts", "quiet")
+    assert outcome.value == "QUIET"
+    assert "made something else" in outcome.note
+
+
+async def test_what_a_field_says_against_a_value_is_told(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    assert "the field says" in (await on.fields.type("#mail", "nobody")).note
+    assert "the field says" in (await on.fields.type("#number", "99")).note
+
+
+@pytest.mark.parametrize("selector", ["#password", "#code"])
+async def test_a_secret_is_never_told(visit: Visiting, selector: str) -> None:
+    on = await visit("fields.html")
+    outcome = await on.fields.type(selector, "s3cr3t-w0rd")
+    told = f"{outcome} {outcome.to_dict()} {await on.eyes.snapshot('full')}"
+    assert "s3cr3t" not in told
+    assert "hunter2" not in told
+    assert "11 characters" in str(outcome)
+    assert await on.js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
+
+
+async def test_selecting_tells_the_choice(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    outcome = await on.fields.select("#letter", "beta")
+    assert outcome.value == "Beta"
+    assert (await on.fields.select("#letter", "Beta")).note == "it was already"
+
+
+async def test_files_are_given_to_a_hidden_field_too(visit: Visiting, tmp_path: Path) -> None:
+    on = await visit("fields.html")
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("x")
+    assert (await on.fields.upload("#hidden-file", *paths)).value == "a.txt, b.txt"
+    with pytest.raises(InvalidInput, match="one file only"):
+        await on.fields.upload("#file", *paths)
+    assert await on.js("[...document.getElementById('hidden-file').files].map(f => f.name)") == ["a.txt", "b.txt"]
+
+
+async def test_a_reference_whose_element_means_something_else_is_refused_once(visit: Visiting) -> None:
+    on = await visit("selectors.html")
+    ref = await ref_of(on, "Preview order")
+    await on.js("order.textContent = 'Confirm purchase'")
+    with pytest.raises(
+        Refused, match='was button "Preview order" in the snapshot and is now button "Confirm purchase"'
+    ):
+        await on.hands.click(ref)
+    assert await on.log() == []
+    await on.hands.click(ref)
+    assert await on.log() == ["click order"]
+
+
+async def test_a_reference_that_only_counts_down_is_refused_once_and_not_for_ever(visit: Visiting) -> None:
+    on = await visit("selectors.html")
+    ref = await ref_of(on, "Resend (30s)")
+    await on.js("timer.textContent = 'Resend (29s)'")
+    with pytest.raises(Refused):
+        await on.hands.click(ref)
+    await on.js("timer.textContent = 'Resend (28s)'")
+    await on.hands.click(ref)
+    assert await on.log() == ["click timer"]
+
+
+async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: Visiting) -> None:
+    on = await visit("selectors.html")
+    ref = await ref_of(on, "Redrawn")
+    await on.js("redrawn.outerHTML = redrawn.outerHTML")
+    with pytest.raises(NotFound) as caught:
+        await on.hands.click(ref)
+    found = re.match(r'(e\d+) is now button "Redrawn"', caught.value.hint)
+    assert found
+    assert found[1] != ref
+    await on.hands.click(found[1])
+    assert await on.log() == ["click redrawn"]
+
+
+async def test_a_lost_reference_is_never_taken_for_its_twin(visit: Visiting) -> None:
+    on = await visit("selectors.html")
+    ref = await ref_of(on, "Save")
+    await on.js("first.remove()")
+    with pytest.raises(NotFound) as caught:
+        await on.hands.click(ref)
+    assert "is another button" in caught.value.hint
+
+
+async def test_elements_in_frames_are_reached_by_reference(visit: Visiting) -> None:
+    on = await visit("selectors.html")
+    ref = await ref_of(on, "In the frame")
+    assert ref.startswith("f")
+    await on.hands.click(ref)
+    assert await on.log() == ["frame"]
+
+
+async def test_failures_carry_the_evidence_of_the_contract(visit: Visiting) -> None:
+    on = await visit("covered.html")
+    with pytest.raises(OutriderError) as caught:
+        await on.hands.click("#under")
+    details = caught.value.details
+    assert set(details) >= {"ok", "reason", "selector", "element", "rect", "viewport", "diagnostics", "suggestions"}
+    assert details["covered_by"] == "div#cover"
+    assert set(details["rect"]) == {"x", "y", "width", "height"}
+    assert re.search(r'maybe first click e\d+ "Dismiss"', caught.value.hint)
+
+
+async def test_the_way_out_of_a_cover_works(visit: Visiting) -> None:
+    on = await visit("modal.html")
+    with pytest.raises(OutriderError) as caught:
+        await on.hands.click("#behind")
+    found = re.search(r"click (e\d+)", caught.value.hint)
+    assert found
+    await on.hands.click(found[1])
+    await on.hands.click("#behind")
+    assert (await on.log())[-1] == "click behind"
+
+
+async def test_a_press_that_would_land_elsewhere_is_stopped(visit: Visiting) -> None:
+    on = await visit(
+        """<style>button { position: fixed; left: 10px; top: 10px } #t { z-index: -1 }</style><button id=b>B</button>
+        <button id=t>T</button><script>log = []; t.onclick = () => log.push('trap')
+        b.onpointerover = () => { b.style.left = Math.random() * 500 + 200 + 'px' }</script>"""
+    )
+    with anyio.fail_after(10):
+        try:
+            await on.hands.click("#b")
+        except OutriderError as error:
+            assert error.code in ("covered", "no_effect", "timeout")  # noqa: PT017 - or it was caught after all
+    assert "trap" not in await on.log()
+
+
+async def test_keys_are_pressed_where_the_focus_is(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    await on.fields.type("#text", "abc")
+    await on.hands.press("Control+a")
+    await on.hands.press("Delete")
+    assert await on.js("document.getElementById('text').value") == ""

@@ -1,0 +1,338 @@
+"""The outline: what it holds, how it is written, and that the same element keeps its reference."""
+
+import random
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from outrider.browser.extract_dom import boxes, dom_map, rendered_html, selected_text
+from outrider.browser.interactable import interactable
+from outrider.core.errors import InvalidInput, NotFound
+from outrider.core.text import count_tokens
+from zoo.visiting import Visit, Visiting
+
+WORD = re.compile(r"\w+")
+VISIBLE_WORDS = r"""(() => { const words = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) if (walker.currentNode.parentElement.checkVisibility())
+  words.push(...(walker.currentNode.data.match(/\w+/g) || [])); return words })()"""
+
+
+async def outline(on: Visit, **options: object) -> str:
+    """The full outline, without its first line."""
+    return str(await on.eyes.snapshot("full", **options)).partition("\n")[2]  # ty: ignore[invalid-argument-type]
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        ("<h1>One</h1><h3>Three <a href=/x>x</a></h3>", ["# One", "### Three [x e1]"]),
+        ("<p>Read the <a href=/d>docs</a>, or <b>not</b>.</p>", ["Read the [docs e1], or not."]),
+        ("<label>Name <input></label>", ['textbox "Name" e1']),
+        ("<label for=i>Name</label> <input id=i value=Anna required>", ['textbox "Name" e1 = "Anna" required']),
+        ("<input aria-label=A title=B placeholder=C>", ['textbox "A" e1 placeholder "C"']),
+        ("<span id=s>By id</span><input aria-labelledby=s aria-label=no>", ['By id textbox "By id" e1']),
+        ("<input title=T>", ['textbox "T" e1']),
+        ("<input placeholder=P>", ['textbox "P" e1']),
+        ("<input type=password aria-label=P value=geheim>", ['password "P" e1 = (hidden)']),
+        ("<input type=submit><input type=reset value=Clear>", ['button "Submit" e1 button "Clear" e2']),
+        ("<button><img alt=Search src=x></button>", ['button "Search" e1']),
+        ("<button aria-label=Close>×</button>", ['button "Close" e1 ×']),
+        ("<button id=go></button>", ["button #go e1"]),
+        ("<button disabled>Off</button>", ['button "Off" e1 disabled']),
+        ("<button aria-pressed=true>B</button>", ['button "B" e1 pressed']),
+        ("<input type=checkbox checked aria-label=C>", ['checkbox "C" e1 checked']),
+        ("<label><input type=radio name=r> R</label>", ['radio "R" e1']),
+        ("<div role=switch aria-checked=true tabindex=0>S</div>", ['switch "S" e1 checked']),
+        ("<select aria-label=S><option>A<option selected>B</select>", ['combobox "S" e1 = "B" (A, B)']),
+        (
+            f"<select aria-label=S>{''.join(f'<option>O{n}' for n in range(50))}</select>",
+            ['combobox "S" e1 = "O0" (50 options: O0, O1, O2, O3, …)'],
+        ),
+        ("<input type=range aria-label=R min=1 max=9 value=4>", ['slider "R" e1 = "4" (1–9)']),
+        ("<ul><li>a<li>b <ul><li>c</ul></ul>", ["- a", "- b", "  - c"]),
+        ("<nav aria-label=Main><a href=/1>One</a> <a href=/2>Two</a></nav>", ['nav "Main"', " [One e1] [Two e2]"]),
+        ("<main><p>text</p></main><footer>end</footer>", ["main", " text", "footer", " end"]),
+        ("<article><header>not a landmark</header></article>", ["article", " not a landmark"]),
+        ("<form aria-label=F>x</form><form>y</form>", ['form "F"', " x", "y"]),
+        ("<fieldset><legend>Group</legend>x</fieldset>", ['group "Group"', " x"]),
+        (
+            "<table><caption>T</caption><tr><th>A<th>B<tr><td>1<td><a href=/x>x</a></table>",
+            ['table "T"', " A | B", " 1 | [x e1]"],
+        ),
+        ("<table><tr><td><p>layout</p></table>", ["layout"]),
+        (
+            "<div role=grid><div role=row><span role=gridcell>1</span><span role=gridcell>2</span></div></div>",
+            ["grid", " 1 | 2"],
+        ),
+        ("<img alt=Chart src=x><img alt='' src=y>", ['(img "Chart")']),
+        ("<svg width=9 height=9><title>Drawn</title></svg>", ['(img "Drawn")']),
+        ("<details><summary>More</summary>hidden</details>", ['button "More" e1 collapsed']),
+        ("<details open><summary>More</summary>shown</details>", ['button "More" e1 expanded', "shown"]),
+        ("<div style='cursor:pointer'>Card</div>", ["<Card e1>"]),
+        ("<div style='cursor:pointer'><span>one</span> <span>thing</span></div>", ["<one thing e1>"]),
+        ("<div onclick=1>Old</div>", ["<Old e1>"]),
+        ("<div id=d>Own</div><script>d.addEventListener('mousedown', () => 1)</script>", ["<Own e1>"]),
+        ("<div id=d>Set</div><script>d.onclick = () => 1</script>", ["<Set e1>"]),
+        ("<div contenteditable>Written</div>", ['editor e1 = "Written"']),
+        ("<div tabindex=0>Focus</div>", ["<Focus e1>"]),
+        ("<p style='display:none'>no</p><p style='visibility:hidden'>no</p><p hidden>no</p><p>yes</p>", ["yes"]),
+        ("<p style='opacity:0'>no</p><div style='height:0;overflow:hidden'>no</div>yes", ["yes"]),
+        ("<script>no</script><style>no{}</style><noscript>no</noscript><template>no</template>yes", ["yes"]),
+        ("<pre>one\n  two</pre>", ["one", "  two"]),
+        ("<p>a&#8203;b &#x202e;c</p>", ["ab c"]),
+        ("<p>x\u0001e1\u0001 y</p>", ["x e1 y"]),
+        ("<div style='display:flex'><div>side</div><div>by side</div></div>", ["side by side"]),
+        ("<dialog open aria-label=D>in</dialog>", ['dialog "D"', " in"]),
+        ("<input type=file aria-label=F><input type=hidden value=no>", ['file "F" e1']),
+        ("<progress value=3 max=9 aria-label=P></progress>", ['(progressbar "P" 3)']),
+        (
+            "<input type=checkbox id=c hidden><label for=c>Drawn</label>",
+            ['checkbox "Drawn" e1'],
+        ),
+    ],
+)
+async def test_each_kind_of_element_has_its_line(html: str, lines: list[str], visit: Visiting) -> None:
+    on = await visit(f"<!doctype html><title>T</title><body>{html}")
+    assert (await outline(on)).split("\n") == lines
+
+
+async def test_open_and_closed_shadow_roots_are_read_and_reached(visit: Visiting) -> None:
+    on = await visit(
+        """<div id=o></div><div id=c></div><x-y><b slot=s>slotted</b></x-y><script>
+        log = [];
+        o.attachShadow({mode: 'open'}).innerHTML = '<p>open <input aria-label=In></p>';
+        const root = c.attachShadow({mode: 'closed'}); root.innerHTML = '<p>closed <button>Press</button></p>';
+        root.querySelector('button').onclick = () => log.push('pressed');
+        customElements.define('x-y', class extends HTMLElement { constructor() { super();
+          this.attachShadow({mode: 'closed'}).innerHTML = 'before <slot name=s></slot> after'; } });
+        </script>"""
+    )
+    text = await outline(on)
+    assert 'open textbox "In"' in text
+    assert "before slotted after" in text
+    found = re.search(r'closed button "Press" (e\d+)', text)
+    assert found
+    await on.hands.click(found[1])
+    assert await on.log() == ["pressed"]
+
+
+async def test_frames_stand_in_their_places_whatever_their_origin(visit: Visiting) -> None:
+    on = await visit(
+        """<p>before</p>
+        <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
+        <p>between</p><iframe title=Other src="data:text/html,<button>other</button>"></iframe><p>after</p>"""
+    )
+    text = await outline(on)
+    order = ["before", 'iframe "Same"', " same", 'iframe "Deep"', "deep", "between", 'iframe "Other"', "other", "after"]
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    assert re.search(r'button "deep" f\d+e1', text)
+
+
+TABLE = (
+    "<h1>Rows</h1><table><tr><th>N<th>Name"
+    + "".join(f"<tr><td>{n}<td>Name {n}" for n in range(300))
+    + "</table><h2>After</h2>"
+)
+
+
+async def test_the_viewport_is_shown_and_the_rest_outlined(visit: Visiting) -> None:
+    on = await visit(TABLE)
+    text = str(await on.eyes.snapshot())
+    assert "1 | Name 1" in text
+    assert "Name 250" not in text
+    assert re.search(r"… below: ## After · \d+ rows", text)
+    await on.js("scrollTo(0, 3000)")
+    text = str(await on.eyes.snapshot())
+    assert "… above: # Rows" in text
+    assert "| Name 1\n" not in text
+
+
+async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(visit: Visiting) -> None:
+    on = await visit(TABLE)
+    whole = (await outline(on, limit=1_000_000)).split("\n")
+    read: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        taken = await on.eyes.snapshot("full", limit=1_000, offset=offset)
+        assert len(taken.piece.text) <= 1_000
+        read += taken.piece.text.split("\n")
+        offset = taken.piece.next_offset
+        assert offset is None or f"offset={offset}" in str(taken)
+    assert read == whole
+
+
+async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(visit: Visiting) -> None:
+    on = await visit("<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE)
+    ref = re.search(r'"S" (e\d+)', await outline(on))
+    assert ref
+    assert "- O49" in await outline(on, root=ref[1])
+    found = await outline(on, find="name 123")
+    assert found.split("\n") == ["# Rows", "table (301 rows)", " 123 | Name 123"]
+
+
+async def test_links_have_their_addresses_on_request(visit: Visiting) -> None:
+    on = await visit("<a href=/here>Here</a> <a href=https://example.com/there>There</a>")
+    assert "[Here e1](/here)" in await outline(on, urls=True)
+    assert "(https://example.com/there)" in await outline(on, urls=True)
+
+
+async def test_interactive_leaves_out_what_can_only_be_read(visit: Visiting) -> None:
+    on = await visit("<h1>A</h1><p>text</p><nav><a href=/x>x</a></nav><h2>B</h2><p>more</p>")
+    text = str(await on.eyes.snapshot("interactive"))
+    assert "text" not in text
+    assert "[x e1]" in text
+
+
+async def test_an_unknown_root_is_said_to_be_gone(visit: Visiting) -> None:
+    on = await visit("<p>x")
+    with pytest.raises(NotFound):
+        await on.eyes.snapshot("full", root="e77")
+
+
+def generated(seed: int) -> str:
+    """A page of nested blocks, lists, tables, fields and links; every word of it is visible."""
+    rng = random.Random(seed)
+    words = (f"w{seed}x{n}" for n in range(10_000))
+    return f"<!doctype html><title>G</title><body>{''.join(_block(rng, words, 4) for _ in range(12))}"
+
+
+def _block(rng: random.Random, words: Iterator[str], deep: int) -> str:
+    text = " ".join(next(words) for _ in range(rng.randint(1, 6)))
+    inner = [_block(rng, words, deep - 1) for _ in range(rng.randint(1, 3))] if deep else []
+    rows = "".join(f"<tr><td>{next(words)}<td>{each}" for each in inner)
+    return rng.choice(
+        [
+            f"<p>{text} <a href=/{text[:4]}>{next(words)} <b>{next(words)}</b></a> <em>{next(words)}</em></p>",
+            f"<div>{text}{''.join(inner)}</div>",
+            f"<section><h2>{text}</h2>{''.join(inner)}</section>",
+            f"<ul>{''.join(f'<li>{each}' for each in [text, *inner])}</ul>",
+            f"<table><tr><th>{next(words)}<th>{next(words)}{rows}</table>",
+            f"<label>{text} <input></label><button>{next(words)}</button>",
+            f"<div style='display:flex'><span>{text}</span>{''.join(inner)}</div>",
+            f"<a href=/card><div><h3>{text}</h3><span>{next(words)}</span></div></a>",
+            f"<button aria-label='{next(words)}'>{text}</button>",
+            f"<div onclick=1>{text}{''.join(inner)}</div>",
+            f"<details open><summary>{text}</summary>{''.join(inner)}</details>",
+            f"<fieldset><legend>{text}</legend>{''.join(inner)}</fieldset>",
+            f"<article><header>{text}</header>{''.join(inner)}<footer>{next(words)}</footer></article>",
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_all_visible_text_is_in_the_full_outline(seed: int, visit: Visiting) -> None:
+    on = await visit(generated(seed))
+    words = set(await on.js(VISIBLE_WORDS))
+    assert len(words) > 100
+    told = set(WORD.findall(await outline(on, limit=10_000_000)))
+    assert len(words - told) <= 0.005 * len(words), words - told
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_references_outlive_a_page_that_draws_itself_anew(seed: int, visit: Visiting) -> None:
+    on = await visit(generated(seed))
+    before = await outline(on, limit=10_000_000)
+    await on.js(
+        """(() => { for (const e of document.querySelectorAll('*')) e.setAttribute('data-x', '1');
+        const all = [...document.body.children]; document.body.append(...all); })()"""
+    )
+    assert await outline(on, limit=10_000_000) == before
+
+
+async def test_a_small_change_has_a_small_difference(visit: Visiting) -> None:
+    on = await visit(generated(5) + "<p id=changes>old</p><button id=b>B</button>")
+    await on.js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
+    outcome = await on.hands.click("#b")
+    assert outcome.changes.split("\n")[-1] == "+ new words"
+    assert count_tokens(str(outcome)) <= 40
+
+
+async def test_a_page_that_has_changed_altogether_is_told_whole(visit: Visiting) -> None:
+    on = await visit(generated(5) + "<button id=b>B</button>")
+    await on.js(f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generated(6)}` }}")
+    outcome = await on.hands.click("#b")
+    assert outcome.changes.startswith("G · ")
+
+
+async def test_interactable_elements_are_told_as_data(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    found = await interactable(on.eyes)
+    by_id = {each["attributes"].get("id"): each for each in found.elements}
+    assert found.total == len(found.elements)
+    assert not found.truncated
+    assert by_id["text"] | {"ref": "", "rect": {}} == {
+        "ref": "",
+        "rect": {},
+        "selector": "#text",
+        "tag": "input",
+        "role": "textbox",
+        "name": "Text",
+        "inViewport": True,
+        "visible": True,
+        "enabled": True,
+        "attributes": {"id": "text"},
+        "capabilities": ["click", "type"],
+        "value": "old",
+    }
+    assert by_id["letter"]["capabilities"] == ["select"]
+    assert by_id["letter"]["options"] == ["Alpha", "Beta", "Gamma"]
+    assert by_id["tick"]["capabilities"] == ["click", "check"]
+    assert by_id["file"]["capabilities"] == ["upload"]
+    assert by_id["password"]["value"] == "(hidden)"
+    assert by_id["fixed"]["capabilities"] == ["click"]
+    assert "hidden-file" not in by_id
+    for each in found.elements:
+        assert await on.js(f"document.querySelectorAll({each['selector']!r}).length") == 1
+
+
+async def test_interactable_is_limited_scoped_and_clamped(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    few = await interactable(on.eyes, max_elements=0)
+    assert len(few.elements) == 1
+    assert few.truncated
+    assert (await interactable(on.eyes, selector="#letter")).total == 1
+    with pytest.raises(NotFound):
+        await interactable(on.eyes, selector="#nowhere")
+    with pytest.raises(InvalidInput):
+        await interactable(on.eyes, selector="[[")
+    hidden = await interactable(on.eyes, include_hidden=True, max_elements=500)
+    assert any(each["attributes"].get("id") == "hidden-file" for each in hidden.elements)
+
+
+async def test_references_of_interactable_elements_can_be_acted_on(visit: Visiting) -> None:
+    on = await visit("fields.html")
+    tick = next(each for each in (await interactable(on.eyes)).elements if each["attributes"].get("id") == "tick")
+    await on.fields.check(tick["ref"])
+    assert await on.js("document.getElementById('tick').checked")
+
+
+async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(visit: Visiting) -> None:
+    on = await visit(
+        """<p style="display:none">no</p><script>'no'</script><div id=o></div><iframe srcdoc="<p>framed</p>"></iframe>
+        <input type=password value=geheim><a href=/rel>rel</a>
+        <script>o.attachShadow({mode: 'closed'}).innerHTML = '<p>shadow</p>'
+        o.style.height = '20px'</script>"""
+    )
+    await on.eyes.snapshot()
+    html = (await rendered_html(on.eyes)).html
+    assert "<p>shadow</p>" in html
+    assert "<p>framed</p>" in html
+    assert f'href="{on.base}/rel"' in html
+    assert "geheim" not in html
+    assert "no" not in re.findall(r">(\w+)<", html)
+
+
+async def test_a_map_of_the_document_and_selected_text(visit: Visiting) -> None:
+    on = await visit("<div id=a class=b><p>one</p><p>two</p></div>")
+    told = await dom_map(on.eyes, selector="#a")
+    assert told["domMap"]["id"] == "a"
+    assert [child["text"] for child in told["domMap"]["children"]] == ["one", "two"]
+    await on.js("getSelection().selectAllChildren(a.firstChild)")
+    assert await selected_text(on.eyes) == "one"
+
+
+async def test_boxes_for_drawing_are_those_in_the_viewport(visit: Visiting) -> None:
+    on = await visit("<button>A</button><div style='height:3000px'></div><button>B</button>")
+    assert [each["ref"] for each in await boxes(on.eyes)] == ["e1"]
