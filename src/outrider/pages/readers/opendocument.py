@@ -1,0 +1,243 @@
+"""OpenDocument (OASIS OpenDocument 1.3, ISO/IEC 26300): texts, sheets and slides, zipped or as one XML file."""
+
+from dataclasses import dataclass, field
+
+from outrider.pages.document import Document
+from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.archive import Archive
+from outrider.pages.readers.parts.odf_table import gathered
+from outrider.pages.readers.parts.odf_text import Looks, Words
+from outrider.pages.readers.parts.opc import DATE, ELEMENTS
+from outrider.pages.readers.parts.refusals import broken, encrypted
+from outrider.pages.readers.parts.sheet import Sheet
+from outrider.pages.readers.parts.writing import Draft, inline, unmarked
+from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
+from outrider.pages.readers.text import fenced
+
+KIND = "OpenDocument file"
+LEFT_OUT = frozenset(
+    "text:tracked-changes text:table-of-content text:alphabetical-index text:illustration-index office:forms "  # noqa: SIM905
+    "text:sequence-decls text:variable-decls text:user-field-decls table:named-expressions table:database-ranges "
+    "table:calculation-settings table:content-validations presentation:settings svg:title svg:desc".split()
+)
+LISTED = frozenset({"outline", "subtitle"})
+FURNITURE = frozenset({"header", "footer", "date-time", "page-number"})
+
+
+def read(source: Source) -> Document:
+    """A text, a workbook or a presentation.
+
+    Hidden text, hidden sheets and slides, deleted changes and tables of contents are left out.
+
+    Raises:
+        Refused: code `encrypted` or `too_large`.
+        Unavailable: code `broken_file`.
+    """
+    budget = Budget(source.tags * ELEMENTS)
+    content, styles, meta = _parts(source, budget)
+    looks = Looks()
+    looks.learn(styles)
+    looks.learn(content)
+    body = content.find("office:body")
+    if body is None:
+        raise broken(source, KIND, "it has no body")
+    draft = Draft(source, "opendocument")
+    writer = Writer(draft, looks)
+    writer.body(body)
+    draft.cut = draft.cut or budget.spent
+    facts = _facts(meta)
+    facts["title"] = facts["title"] or writer.title
+    return draft.document(metadata=writer.metadata, **facts)
+
+
+def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element]:
+    """Content, styles and properties; all three the same root where the document is one XML file."""
+    try:
+        if source.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            root = tree(source.body, budget)
+            return root, root, root
+        archive = Archive(source, KIND)
+        if "content.xml" not in archive:
+            raise broken(source, KIND, "its content is missing")
+        manifest = tree(archive.read("META-INF/manifest.xml") or b"<none/>", budget)
+        if any(True for _ in manifest.all("manifest:encryption-data")):
+            raise encrypted(source, KIND)
+        parts = (archive.read(name) or b"<none/>" for name in ("content.xml", "styles.xml", "meta.xml"))
+        content, styles, meta = (tree(part, budget) for part in parts)
+    except MalformedXML as error:
+        raise broken(source, KIND, f"it is malformed ({error})") from None
+    return content, styles, meta
+
+
+def _facts(root: Element) -> dict[str, str]:
+    meta = root.find("office:meta") or Element("")
+    texts = {each.name: " ".join(each.text.split()) for each in meta.elements()}
+    date = DATE.match(texts.get("meta:creation-date") or texts.get("dc:date", ""))
+    return {
+        "title": texts.get("dc:title", ""),
+        "author": texts.get("meta:initial-creator") or texts.get("dc:creator", ""),
+        "description": texts.get("dc:description") or texts.get("dc:subject", ""),
+        "language": texts.get("dc:language", ""),
+        "published": date[0] if date else "",
+    }
+
+
+@dataclass
+class Writer:
+    """Writes the body's blocks in order."""
+
+    draft: Draft
+    looks: Looks
+    title: str = ""
+    metadata: dict[str, object] = field(default_factory=dict)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _code: list[str] = field(default_factory=list)
+    _shift: int = 0
+
+    def __post_init__(self) -> None:
+        self.words = Words(self.draft, self.looks)
+
+    def body(self, body: Element) -> None:
+        for kind in body.elements():
+            if kind.name == "office:spreadsheet":
+                self._sheets(kind)
+            elif kind.name in ("office:presentation", "office:drawing"):
+                self._slides(kind)
+            else:
+                self._blocks(kind)
+        self._end_code()
+        for label, note in self.words.notes:
+            who = note.find("dc:creator")
+            said = self.words.text(note)
+            self.draft.note(label, f"Comment{f' by {who.text}' if who else ''}: {said}" if label[0] == "c" else said)
+
+    def _blocks(self, parent: Element) -> None:
+        for child in parent.elements():
+            if self.draft.full:
+                self.draft.cut = True
+                return
+            self._block(child)
+
+    def _block(self, element: Element) -> None:
+        if element.name in ("text:p", "text:h"):
+            self._paragraph(element)
+        elif element.name == "text:list":
+            self._end_code()
+            self._list(element, 0, "")
+        elif element.name == "table:table":
+            self._end_code()
+            self._table(gathered(element, "", self.words.text))
+        elif element.name not in LEFT_OUT:
+            self._blocks(element)
+
+    def _paragraph(self, paragraph: Element) -> None:
+        look = self.looks.of("paragraph", paragraph.get("text:style-name"))
+        runs = self.words.of(paragraph)
+        boxes, self.words.boxes = self.words.boxes, []
+        if look.code:
+            self._code.append("".join(run.text for run in runs))
+        else:
+            self._end_code()
+            self._write(paragraph, inline(runs), unmarked(runs), title=look.title, quote=look.quote)
+        for box in boxes:
+            self._blocks(box)
+
+    def _write(self, paragraph: Element, text: str, bare: str, *, title: bool, quote: bool) -> None:
+        if title and bare:
+            self._shift, self.title = 1, self.title or bare
+            self.draft.heading(1, bare)
+        elif paragraph.name == "text:h":
+            level = paragraph.get("text:outline-level")
+            self.draft.heading((int(level) if level.isdigit() and len(level) < 3 else 1) + self._shift, bare)
+            self.title = self.title or bare
+        elif quote:
+            self.draft.quote(text)
+        else:
+            self.draft.add(text)
+
+    def _end_code(self) -> None:
+        code, self._code = "\n".join(self._code).strip("\n"), []
+        if code.strip():
+            self.draft.add(fenced(code, ""))
+
+    def _list(self, element: Element, level: int, style: str) -> None:
+        style = element.get("text:style-name") or style
+        number = 0
+        for item in element.each("text:list-item", "text:list-header"):
+            number += item.name == "text:list-item"
+            numbered = self.looks.lists.get(style, {}).get(level + 1, False)
+            marker = "-" if not numbered else f"{number}."
+            first = True
+            for child in item.elements():
+                if child.name == "text:list":
+                    self._list(child, level + 1, style)
+                elif child.name in ("text:p", "text:h"):
+                    self.draft.item(level, inline(self.words.of(child)), marker) if first else self.draft.add(
+                        "    " * (level + 1) + inline(self.words.of(child))
+                    )
+                    first = False
+                else:
+                    self._block(child)
+
+    def _table(self, sheet: Sheet) -> None:
+        """A table of a text: no gaps in it mean anything, so it is one."""
+        sheet.fill()
+        columns = sorted({column for row in sheet.rows.values() for column in row})
+        self.draft.rows([[sheet.rows[row].get(column, "") for column in columns] for row in sorted(sheet.rows)])
+
+    def _sheets(self, workbook: Element) -> None:
+        names, hidden = [], 0
+        for each in workbook.each("table:table"):
+            if each.get("table:style-name") in self.looks.hidden:
+                hidden += 1
+                continue
+            if self.draft.full:
+                self.draft.cut = True
+                break
+            names.append(each.get("table:name"))
+            gathered(each, each.get("table:name"), self.words.text).write(self.draft)
+        if hidden:
+            self.draft.hidden += hidden
+            self.draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
+        self.metadata["sheets"] = names
+
+    def _slides(self, show: Element) -> None:
+        slides = list(show.each("draw:page"))
+        self.metadata["slides"] = len(slides)
+        for number, slide in enumerate(slides, 1):
+            if self.draft.full or number > self.draft.source.pages:
+                self.draft.cut = True
+                return
+            if slide.get("draw:style-name") in self.looks.hidden:
+                self.draft.hidden += 1
+                self.draft.add(f"--- slide {number} of {len(slides)} is hidden and left out ---")
+                continue
+            self.draft.add(f"--- slide {number} of {len(slides)} ---")
+            self._slide(slide)
+
+    def _slide(self, slide: Element) -> None:
+        for shape in slide.elements():
+            kind = shape.get("presentation:class")
+            if shape.name == "presentation:notes":
+                said = "\n".join(text for each in shape.all("draw:text-box") if (text := self.words.text(each)))
+                self.draft.quote(f"Notes: {said}" if said else "")
+            elif kind == "title":
+                text = self.words.text(shape)
+                self.draft.heading(2, text)
+                self.title = self.title or text
+            elif shape.name == "draw:frame" and not shape.find("draw:text-box") and not shape.find("table:table"):
+                self.draft.add(inline(self.words.of(Element("", {}, [shape]))))
+            elif kind not in FURNITURE:
+                self._blocks(shape)
+
+
+FAMILY = "application/vnd.oasis.opendocument."
+NAMES = ("text", "spreadsheet", "presentation", "graphics")
+TYPES = (
+    *(f"{FAMILY}{name}" for name in NAMES),
+    *(f"{FAMILY}{name}-template" for name in NAMES),
+    *(f"{FAMILY}{name}-flat-xml" for name in NAMES),
+    f"{FAMILY}text-master",
+)
+SUFFIXES = (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".fodt", ".fods", ".fodp")
+reader = Reader("opendocument", TYPES, read, suffixes=SUFFIXES)

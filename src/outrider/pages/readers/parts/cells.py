@@ -1,0 +1,108 @@
+"""What the cells of a workbook show: numbers, dates and percentages by their formats.
+
+Formats: ISO/IEC 29500-1 section 18.8.30; serial dates: section 18.17.4.
+"""
+
+import re
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from outrider.pages.readers.parts.xml import Element
+
+QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h|hh|m|mm|s|ss)\])[^\]]*\]', re.IGNORECASE)
+DATES = frozenset({14, 15, 16, 17, *range(27, 32), 34, 35, 36, *range(50, 59)})
+TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 46, 47})
+BOTH = frozenset({22})
+PERCENTS = frozenset({9, 10})
+REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+FIRST_GOOD = 60  # before 1 March 1900 the count is one off: it knows a 29 February that never was
+LAST = 2_958_466  # 1 January 10000
+
+
+class Place(NamedTuple):
+    """A cell's place, both counted from 1."""
+
+    row: int
+    column: int
+
+
+def place(reference: str) -> Place | None:
+    """The place that `B2` names; None if it names none."""
+    found = REFERENCE.match(reference)
+    if found is None:
+        return None
+    column = 0
+    for letter in found[1]:
+        column = column * 26 + ord(letter) - 64
+    return Place(int(found[2]), column)
+
+
+def area(reference: str) -> tuple[Place, Place] | None:
+    """The first and the last place of `A1:C3`."""
+    first, _, last = reference.partition(":")
+    start = place(first)
+    end = place(last or first)
+    return (start, end) if start and end and start.row <= end.row and start.column <= end.column else None
+
+
+class Formats:
+    """How each style of a workbook shows numbers: `date`, `time`, `both`, `elapsed`, `percent` or empty."""
+
+    def __init__(self, styles: Element, *, since_1904: bool) -> None:
+        given = styles.find("s:numFmts") or Element("")
+        own = {each.get("numFmtId"): _kind(each.get("formatCode")) for each in given.each("s:numFmt")}
+        known = styles.find("s:cellXfs") or Element("")
+        self._kinds = [_named(each.get("numFmtId"), own) for each in known.each("s:xf")]
+        self._epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)  # noqa: DTZ001 - no zone
+        self._since_1904 = since_1904
+
+    def shown(self, number: str, style: str) -> str:
+        """A number as its style shows it, dates in ISO 8601."""
+        kind = self._kinds[int(style)] if style.isdigit() and len(style) < 6 and int(style) < len(self._kinds) else ""
+        try:
+            value = float(number)
+        except ValueError:
+            return number
+        if kind == "percent":
+            return f"{plain(value * 100)}%"
+        return self._timed(value, kind) if kind and 0 <= value < LAST else plain(value)
+
+    def _timed(self, value: float, kind: str) -> str:
+        if kind == "elapsed":
+            minutes, seconds = divmod(round(value * 86_400), 60)
+            return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"
+        early = kind != "time" and value < FIRST_GOOD and not self._since_1904
+        moment = self._epoch + timedelta(days=int(value) + early, seconds=round((value % 1) * 86_400))
+        if kind == "time" and value < 1:
+            return moment.strftime("%H:%M:%S")
+        return moment.date().isoformat() if kind == "date" and value % 1 == 0 else moment.isoformat(" ")
+
+
+def plain(value: float) -> str:
+    """A number without the dust of binary fractions."""
+    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - a number that is none
+        return str(value)
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15g}"
+
+
+def _named(number: str, own: dict[str, str]) -> str:
+    if number in own:
+        return own[number]
+    identity = int(number) if number.isdigit() and len(number) < 6 else 0
+    groups = ((DATES, "date"), (TIMES, "time"), (BOTH, "both"), (PERCENTS, "percent"))
+    return next((kind for group, kind in groups if identity in group), "")
+
+
+def _kind(code: str) -> str:
+    """What a format code makes of numbers, told by the letters of its first section outside of quotes."""
+    bare = QUOTED.sub("", code[:500].split(";")[0]).lower()
+    if "[" in bare:
+        return "elapsed"
+    if "general" in bare or bare.strip() in ("", "@"):
+        return ""
+    bare = bare.replace("am/pm", "h").replace("a/p", "h")
+    timed = "h" in bare or "s" in bare
+    dated = "y" in bare or "d" in bare or ("m" in bare and not timed)
+    if dated and timed:
+        return "both"
+    return "date" if dated else "time" if timed else "percent" if "%" in bare else ""

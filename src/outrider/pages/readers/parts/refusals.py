@@ -1,0 +1,40 @@
+"""The errors that documents are answered with, each with its remedy."""
+
+from outrider.core.errors import NotConfigured, Refused, Unavailable
+from outrider.pages.reader import Source
+
+
+def broken(source: Source, kind: str, why: str = "it cannot be opened") -> Unavailable:
+    """The error for a file that is cut, damaged or not what it is called; code `broken_file`."""
+    return Unavailable(
+        f"the {kind} at {_place(source)} is broken: {why}", code="broken_file", hint="look for another copy of it"
+    )
+
+
+def encrypted(source: Source, kind: str, why: str = "is encrypted and needs a password") -> Refused:
+    """The error for a file that only its owner can open; code `encrypted`."""
+    return Refused(
+        f"the {kind} at {_place(source)} {why}",
+        code="encrypted",
+        hint="look for another copy of it, or save it without the protection",
+    )
+
+
+def too_large(source: Source, kind: str, why: str) -> Refused:
+    """The error for a file that would unpack beyond all bounds; code `too_large`."""
+    return Refused(
+        f"the {kind} at {_place(source)} is refused: {why}", code="too_large", hint="look for a smaller copy of it"
+    )
+
+
+def missing_extra(source: Source, kind: str) -> NotConfigured:
+    """The error for a format whose parser is not installed; code `missing_extra`."""
+    return NotConfigured(
+        f"the {kind} at {_place(source)} needs a parser that is not installed",
+        code="missing_extra",
+        hint="pip install 'outrider[documents]', or look for a newer or a PDF version of it",
+    )
+
+
+def _place(source: Source) -> str:
+    return source.url or "this address"

@@ -1,0 +1,251 @@
+"""XML of documents as a stream of small trees, in bounded time and memory.
+
+Expat does the parsing. A document that declares entities is refused: none of the formats read here
+needs them, and they are what explodes or reads other files (CWE-776, CWE-611). Elements are counted,
+and what is nested deeper than any real document is left out.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+DEPTH = 120  # a table in a table in a text box takes 30
+SPACES = {  # namespaces, transitional and strict ones alike (ISO/IEC 29500-1 and -4), by the prefix used here
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main": "w",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main": "w",
+    "http://schemas.openxmlformats.org/drawingml/2006/main": "a",
+    "http://purl.oclc.org/ooxml/drawingml/main": "a",
+    "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing": "wp",
+    "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing": "wp",
+    "http://schemas.openxmlformats.org/drawingml/2006/chart": "c",
+    "http://purl.oclc.org/ooxml/drawingml/chart": "c",
+    "http://schemas.openxmlformats.org/drawingml/2006/diagram": "dgm",
+    "http://purl.oclc.org/ooxml/drawingml/diagram": "dgm",
+    "http://schemas.openxmlformats.org/presentationml/2006/main": "p",
+    "http://purl.oclc.org/ooxml/presentationml/main": "p",
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main": "s",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main": "s",
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships": "r",
+    "http://purl.oclc.org/ooxml/officeDocument/relationships": "r",
+    "http://schemas.openxmlformats.org/package/2006/relationships": "rel",
+    "http://schemas.openxmlformats.org/officeDocument/2006/math": "m",
+    "http://purl.oclc.org/ooxml/officeDocument/math": "m",
+    "http://schemas.openxmlformats.org/markup-compatibility/2006": "mc",
+    "http://schemas.openxmlformats.org/package/2006/metadata/core-properties": "cp",
+    "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments": "tc",
+    "http://schemas.microsoft.com/office/powerpoint/2018/8/main": "p188",
+    "urn:schemas-microsoft-com:vml": "v",
+    "urn:oasis:names:tc:opendocument:xmlns:office:1.0": "office",
+    "urn:oasis:names:tc:opendocument:xmlns:text:1.0": "text",
+    "urn:oasis:names:tc:opendocument:xmlns:table:1.0": "table",
+    "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0": "draw",
+    "urn:oasis:names:tc:opendocument:xmlns:style:1.0": "style",
+    "urn:oasis:names:tc:opendocument:xmlns:meta:1.0": "meta",
+    "urn:oasis:names:tc:opendocument:xmlns:presentation:1.0": "presentation",
+    "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0": "manifest",
+    "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
+    "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0": "fo",
+    "urn:oasis:names:tc:opendocument:xmlns:container": "container",
+    "http://www.w3.org/1999/xlink": "xlink",
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://www.idpf.org/2007/opf": "opf",
+    "http://www.daisy.org/z3986/2005/ncx/": "ncx",
+    "http://www.w3.org/1998/Math/MathML": "math",
+    "http://www.w3.org/2001/04/xmlenc#": "enc",
+}
+
+NONE: dict[str, str] = {}  # most elements have no attributes, and share that
+
+
+class MalformedXML(Exception):
+    """What was to be XML is none, or declares entities."""
+
+
+@dataclass
+class Budget:
+    """How many elements may still be looked at; shared by all parts of one document."""
+
+    left: int
+    spent: bool = False
+
+
+class Enough(Exception):
+    """The budget is spent; never leaves this module."""
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element: its name with the prefix of `SPACES` (`w:p`), without one if its namespace is none of them."""
+
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    children: list["Element | str"] = field(default_factory=list)
+
+    def get(self, name: str, default: str = "") -> str:
+        """An attribute: with a prefix if it has a namespace of its own."""
+        return self.attributes.get(name, default)
+
+    def elements(self) -> Iterator["Element"]:
+        """The child elements."""
+        return (child for child in self.children if isinstance(child, Element))
+
+    def each(self, *names: str) -> Iterator["Element"]:
+        """The child elements of these names."""
+        return (child for child in self.children if isinstance(child, Element) and child.name in names)
+
+    def find(self, *path: str) -> "Element | None":
+        """The first element down a path of names; None if there is none."""
+        found: Element | None = self
+        for name in path:
+            found = next(found.each(name), None) if found else None
+        return found
+
+    def value(self, *path: str, attribute: str) -> str | None:
+        """An attribute of the element down a path; None if the element is missing, empty if the attribute is."""
+        found = self.find(*path)
+        return found.get(attribute) if found is not None else None
+
+    def walk(self) -> Iterator["Element"]:
+        """The element and all below it, in the order of their tags."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(list(element.elements())))
+
+    def all(self, *names: str) -> Iterator["Element"]:
+        """All elements below of these names."""
+        return (element for element in self.walk() if element.name in names and element is not self)
+
+    def outermost(self, *names: str) -> Iterator["Element"]:
+        """The elements below of these names that are in no other of them; one of two equal versions only."""
+        waiting = list(reversed(list(self.elements())))
+        while waiting:
+            element = waiting.pop()
+            if element.name in names:
+                yield element
+            elif element.name == "mc:AlternateContent":
+                waiting.append(element.find("mc:Choice") or element.find("mc:Fallback") or Element(""))
+            else:
+                waiting.extend(reversed(list(element.elements())))
+
+    @property
+    def text(self) -> str:
+        """All characters in it."""
+        waiting: list[Element | str] = [self]
+        pieces: list[str] = []
+        while waiting:
+            piece = waiting.pop()
+            if isinstance(piece, str):
+                pieces.append(piece)
+            else:
+                waiting.extend(reversed(piece.children))
+        return "".join(pieces)
+
+
+def stream(chunks: Iterable[bytes], names: Iterable[str], budget: Budget) -> Iterator[Element]:
+    """The outermost elements of these names, each as soon as it ends; everything else passes by.
+
+    Args:
+        chunks: The source, in pieces of any length.
+        names: For instance `w:p`.
+        budget: When it is spent the stream ends, the element at hand cut.
+
+    Raises:
+        MalformedXML: it is no XML, or declares entities.
+    """
+    parser = _Parser(frozenset(names), budget)
+    try:
+        for chunk in chunks:
+            parser.feed(chunk)
+            yield from parser.taken()
+        parser.feed(b"", last=True)
+    except Enough:
+        parser.finish()
+    yield from parser.taken()
+
+
+def tree(source: bytes, budget: Budget) -> Element:
+    """The root with all in it; an empty element if the budget was spent before. Raises as `stream` does."""
+    return next(stream([source], (), budget), Element(""))
+
+
+class _Parser:
+    """Builds the wanted elements; all of them below the root if none are named."""
+
+    def __init__(self, wanted: frozenset[str], budget: Budget) -> None:
+        from xml.parsers import expat  # only C code and no network: entities are refused below
+
+        self._expat: Any = expat.ParserCreate(namespace_separator=" ")
+        self._expat.buffer_text = True
+        self._expat.buffer_size = 1 << 16
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self._text
+        self._expat.EntityDeclHandler = self._entity
+        self._error: type[Exception] = expat.ExpatError
+        self._wanted = wanted
+        self._budget = budget
+        self._open: list[Element] = []
+        self._done: list[Element] = []
+        self._too_deep = 0
+        self._names: dict[str, str] = {}
+
+    def feed(self, chunk: bytes, *, last: bool = False) -> None:
+        try:
+            self._expat.Parse(chunk, last)
+        except (self._error, ValueError, LookupError) as error:
+            raise MalformedXML(str(error)) from None
+
+    def taken(self) -> list[Element]:
+        done, self._done = self._done, []
+        return done
+
+    def finish(self) -> None:
+        """Gives the element that was open when the budget was spent."""
+        self._done += self._open[:1]
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._budget.left -= 1
+        if self._budget.left < 0:
+            self._budget.spent = True
+            raise Enough
+        name = self._short(name)
+        if not self._open and self._wanted and name not in self._wanted:
+            return
+        if len(self._open) >= DEPTH:
+            self._too_deep += 1
+            return
+        element = Element(name, self._shortened(attributes) if attributes else NONE)
+        if self._open:
+            self._open[-1].children.append(element)
+        self._open.append(element)
+
+    def _end(self, _name: str) -> None:
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._open:
+            element = self._open.pop()
+            if not self._open:
+                self._done.append(element)
+
+    def _text(self, text: str) -> None:
+        if self._open and not self._too_deep:
+            self._open[-1].children.append(text)
+
+    def _entity(self, *_: Any) -> None:
+        raise MalformedXML("it declares entities")
+
+    def _shortened(self, attributes: dict[str, str]) -> dict[str, str]:
+        return {self._short(key): value for key, value in attributes.items()}
+
+    def _short(self, name: str) -> str:
+        if " " not in name:
+            return name
+        short = self._names.get(name)
+        if short is None:
+            space, _, local = name.rpartition(" ")
+            prefix = SPACES.get(space, "")
+            short = self._names[name] = f"{prefix}:{local}" if prefix else local
+        return short

@@ -1,0 +1,107 @@
+"""Subtitles: SubRip and WebVTT (w3.org/TR/webvtt1), as paragraphs of whole sentences with the time they begin at."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from outrider.pages.document import Document, line_of
+from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.writing import Draft
+
+CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+TIMES = re.compile(rf"^[ \t]*{CLOCK}[ \t]*-->[ \t]*{CLOCK}")
+VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,100})>", re.IGNORECASE)
+TAG = re.compile(r"</?[a-zA-Z0-9][^<>]{0,200}>|\{\\[^{}]{0,100}\}")
+SETTING = re.compile(r"^(Kind|Language|Title):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+SENTENCE = re.compile(r"""[.!?…。！？؟]["'”’»)\]]*$""")
+PAUSE = 4.0  # seconds of silence after which something new begins
+LONG = 400  # characters after which a paragraph ends with its sentence
+LONGEST = 900  # characters after which it ends in any case
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What is shown between two times, in seconds."""
+
+    start: float
+    end: float
+    text: str
+
+
+def read(source: Source) -> Document:
+    """The cues joined to paragraphs, each with its time; what does not parse is shown as it is. Never raises."""
+    text = source.text.replace("\r\n", "\n").replace("\r", "\n")
+    draft = Draft(source, "subtitles")
+    cues = list(_rolled(_cues(text)))
+    for start, paragraph in _paragraphs(cues):
+        draft.add(f"[{_clock(start)}] {paragraph}")
+    if not cues:
+        draft.add(text)
+    head = dict((name.lower(), value) for name, value in SETTING.findall(text.partition("-->")[0][:2_000]))
+    seconds = round(max((cue.end for cue in cues), default=0))
+    return draft.document(
+        metadata={"cues": len(cues), "seconds": seconds},
+        title=head.get("title", ""),
+        language=head.get("language", ""),
+    )
+
+
+def _cues(text: str) -> Iterator[Cue]:
+    """The cues in order. A block begins at its line of times; what stands before that is its name."""
+    block: list[str] = []
+    times: re.Match[str] | None = None
+    for line in [*text.split("\n"), ""]:
+        found = TIMES.match(line[:200])
+        if found or not line.strip():
+            if times and block:
+                yield Cue(_seconds(times, 1), _seconds(times, 5), _plain(block))
+            block, times = [], found
+        elif times:
+            block.append(line)
+
+
+def _rolled(cues: Iterator[Cue]) -> Iterator[Cue]:
+    """The cues without the lines that live captions show again in the next one."""
+    before: list[str] = []
+    for cue in cues:
+        lines = [line for line in cue.text.split("\n") if line]
+        fresh = [line for line in lines if line not in before]
+        before = lines
+        if fresh:
+            yield Cue(cue.start, cue.end, " ".join(fresh))
+
+
+def _paragraphs(cues: list[Cue]) -> Iterator[tuple[float, str]]:
+    pieces: list[str] = []
+    start, size = 0.0, 0
+    for at, cue in enumerate(cues):
+        start = start if pieces else cue.start
+        pieces.append(cue.text)
+        size += len(cue.text) + 1
+        pause = at + 1 == len(cues) or cues[at + 1].start - cue.end > PAUSE
+        if pause or size > LONGEST or (size > LONG and SENTENCE.search(cue.text[-20:])):
+            yield start, " ".join(pieces)
+            pieces, size = [], 0
+
+
+def _plain(lines: list[str]) -> str:
+    """The words, with who says them; styles and places left out."""
+    said = (TAG.sub("", VOICE.sub(lambda found: f"{line_of(found[1], 60)}: ", line)) for line in lines)
+    text = "\n".join(" ".join(line.split()) for line in said)
+    for name, letter in (("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")):
+        text = text.replace(name, letter)
+    return text.strip()
+
+
+def _seconds(found: re.Match[str], first: int) -> float:
+    hours, minutes, seconds, part = found.group(first, first + 1, first + 2, first + 3)
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(part.ljust(3, "0")) / 1000
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
+
+
+TYPES = ("application/x-subrip", "text/vtt", "text/srt", "application/x-srt")
+reader = Reader("subtitles", TYPES, read, suffixes=(".srt", ".vtt"))
