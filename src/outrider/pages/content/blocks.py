@@ -6,106 +6,69 @@ tables of data are kept or dropped by rows; two line breaks in a row end a block
 no other paragraphs.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from outrider.pages.content.formula import of_math, of_script
 from outrider.pages.content.hiding import hides
 from outrider.pages.content.words import bits, role
 
-BLOCK, PLAIN, MARK, LINK, VOID, DROP, CELL, PRE, MATH, NOSCRIPT = range(10)
 TAGS = (  # order is the model's: append only
-    "p li h1 h2 h3 h4 h5 h6 td th tr pre blockquote div dt dd figcaption summary label button caption article section "
+    "p li h1 h2 h3 h4 h5 h6 td th tr pre blockquote div dt dd figcaption summary label button caption article section "  # noqa: SIM905
     "main nav header footer aside form ul ol dl table tbody thead tfoot figure details dialog fieldset body address "
     "center legend menu hgroup option textarea select optgroup custom"
 ).split()
 NUMBER = {tag: number for number, tag in enumerate(TAGS)}
 CUSTOM = NUMBER["custom"]
-KINDS: dict[str, int] = {
-    **dict.fromkeys(TAGS, BLOCK),
-    **dict.fromkeys(("dir", "html", "frameset", "search", "rt-block", "noframes"), BLOCK),
-    **dict.fromkeys(("td", "th"), CELL),
-    **dict.fromkeys(("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub"), MARK),
-    **dict.fromkeys(("br", "hr", "img", "wbr", "input", "source", "col", "link", "meta", "area", "track"), VOID),
-    **dict.fromkeys(
-        [
-            "script",
-            "style",
-            "template",
-            "svg",
-            "object",
-            "applet",
-            "audio",
-            "video",
-            "canvas",
-            "map",
-            "datalist",
-            "select",
-            "option",
-            "textarea",
-            "iframe",
-            "noembed",
-            "noframes",
-            "embed",
-            "head",
-            "title",
-            "rp",
-            "frame",
-            "frameset",
-        ],
-        DROP,
-    ),
-    "a": LINK,
-    "pre": PRE,
-    "xmp": PRE,
-    "listing": PRE,
-    "math": MATH,
-    "noscript": NOSCRIPT,
-}
+CELLS = frozenset({NUMBER["td"], NUMBER["th"]})
+TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
+DROPPED = (
+    "style template svg object applet audio video canvas map datalist select option textarea iframe noembed noframes "  # noqa: SIM905
+    "embed head title rp frame frameset optgroup"
+).split()
+MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
+IGNORED = ("wbr", "input", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 LONG_CELL = 160  # characters of a cell from which a row is layout
 CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
 CURTAIN_SHARE = 0.3  # of all of the page's text
 NODES = 400_000
+WAITING = 3  # pictures that wait for the next block with words
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
 
-# What a piece of a block is, when it is no text: (kind, value).
-OPEN, CLOSE, BREAK, IMAGE, NEXT_CELL, FORMULA = range(6)
+PLAIN, MARK, LINK, BLOCK, CELL, PRE, DROP = range(7)  # what an element on the stack does when it ends
+OPEN, LINKED, CLOSE, BREAK, IMAGE, NEXT_CELL = range(6)  # what a piece of a block is, when it is no text
 Piece = str | tuple[int, Any]
 
 
 @dataclass(slots=True)
 class Blocks:
-    """What the walk found; every list of `elements` has one entry per block-level element, of `blocks` one per block.
+    """What the walk found.
 
     Attributes:
-        texts: Words of each block with single spaces, or with exact white space where `listing` is set.
-        pieces: The same with marks for the renderer.
-        owner: Number of the element whose child the block is.
-        linked: Characters inside of links.
-        links, images, breaks, inner: How many, and the class words of inline elements inside.
-        parent, tag, own, all, signature, first, last: Of the elements; `first` to `last` are block numbers.
+        texts: Of each block, its words with single spaces.
+        pieces: Of each block, its text as it stood, with marks for the renderer.
+        rows: Of each block: owning element, characters in links, links, images, line breaks, marks, whether
+            inside of a link, category bits of the inline elements' classes.
+        elements: Of each block-level element: parent, number of its tag, its category bits, those of its
+            ancestors but the body with its own, number of its signature, number of the first block in it.
+        last: Of each element, the number behind its last block.
+        names: Of each element, its class and id.
+        given: Attributes of the elements that the renderer asks about.
+        hidden: Characters that are not shown.
+        cut: Whether the page was larger than is looked at.
+        curtain: Whether a script would have shown the page.
     """
 
     texts: list[str] = field(default_factory=list)
     pieces: list[list[Piece]] = field(default_factory=list)
-    owner: list[int] = field(default_factory=list)
-    linked: list[int] = field(default_factory=list)
-    links: list[int] = field(default_factory=list)
-    images: list[int] = field(default_factory=list)
-    breaks: list[int] = field(default_factory=list)
-    marked: list[int] = field(default_factory=list)
-    inner: list[int] = field(default_factory=list)
-    anchored: list[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    tag: list[int] = field(default_factory=list)
-    own: list[int] = field(default_factory=list)
-    all: list[int] = field(default_factory=list)
-    depth: list[int] = field(default_factory=list)
-    signature: list[int] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    first: list[int] = field(default_factory=list)
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    elements: list[tuple[int, ...]] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    given: dict[int, dict[str, str | None]] = field(default_factory=dict)
     hidden: int = 0
     cut: bool = False
     curtain: bool = False
@@ -121,7 +84,7 @@ def cut_into_blocks(body: Any) -> Blocks:
     page = walk.run(body)
     if page.hidden > CURTAIN and page.hidden > walk.length:
         least = max(CURTAIN, (page.hidden + walk.length) * CURTAIN_SHARE)
-        shown = frozenset(mem for mem, chars in walk.hidden_from.items() if chars > least)
+        shown = frozenset(node for node, chars in walk.hidden_from.items() if chars > least)
         if shown:
             page = Walk(shown).run(body)
             page.curtain = True
@@ -129,195 +92,241 @@ def cut_into_blocks(body: Any) -> Blocks:
 
 
 class Walk:
-    """One pass over a tree in document order."""
+    """One pass over a tree in document order; `ids` and `ends` are the stack of open elements."""
+
+    __slots__ = (
+        "actions", "breaks", "current", "drop_height", "ends", "filled", "hidden_from", "hidden_here", "ids", "images",
+        "in_link", "inner", "last_break", "length", "linked", "links", "listing", "marked", "page", "pieces", "shown",
+        "signatures",
+    )  # fmt: skip
 
     def __init__(self, shown: frozenset[int] = frozenset()) -> None:
         self.page = Blocks()
         self.shown = shown
         self.pieces: list[Piece] = []
-        self.filled = False
-        self.length = 0
-        self.in_link = self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
-        self.last_break = False
-        self.dropped = 0  # stack height from which everything is dropped; 0 for nothing
-        self.hidden_here = False
+        self.filled = self.last_break = self.hidden_here = False
+        self.length = self.in_link = self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
+        self.drop_height = 0  # of the stack, from which everything is dropped; 0 for nothing
         self.hidden_from: dict[int, int] = {}
         self.listing = 0
         self.current = -1
         self.ids: list[int] = []
         self.ends: list[int] = []
         self.signatures: dict[tuple[int, int, str], int] = {}
+        self.actions: dict[str, Callable[[Any, str], None]] = {
+            **dict.fromkeys(TAGS, self._block),
+            **dict.fromkeys(("dir", "html", "search"), self._block),
+            **dict.fromkeys(("td", "th"), self._cell),
+            **dict.fromkeys(("pre", "xmp", "listing"), self._pre),
+            **dict.fromkeys(MARKED, self._mark),
+            **dict.fromkeys(DROPPED, self._drop),
+            **dict.fromkeys(IGNORED, self._ignore),
+            "a": self._link, "br": self._break, "img": self._image, "hr": self._rule, "math": self._math,
+            "noscript": self._noscript, "script": self._script,
+        }  # fmt: skip
 
     def run(self, body: Any) -> Blocks:
         """Walks from the body's node down."""
-        self._element(body, "body", 0)
-        top = body.mem_id
-        left = NODES
-        ids, text, enter = self.ids, self._text, self._enter
+        self._element(body, "body", BLOCK, {"class": body.attributes.get("class")} if BODY_NAMES else {})
+        ids, actions, text, leave, other = self.ids, self.actions, self._text, self._leave, self._other
+        top, left = body.mem_id, NODES
         walk = body.traverse(include_text=True)
         next(walk)
         for node in walk:
             above = node.parent.mem_id
             if above != top:
-                self._leave(above)
-                top = above
+                leave(above)
             tag = node.tag
             if tag == "-text":
-                if not self.dropped:
-                    text(node.text_content)
-                elif self.hidden_here:
-                    self.page.hidden += len(node.text_content.strip())  # what is hidden is counted
-            elif enter(node, tag):
-                top = ids[-1]
+                text(node.text_content)
+            elif self.drop_height:
+                self._below_dropped(node, tag)
+            else:
+                actions.get(tag, other)(node, tag)
+            top = ids[-1]
             left -= 1
             if left < 0 or self.length > TEXT_LIMIT:
                 self.page.cut = True
                 break
-        while self.ids:
+        while ids:
             self._pop()
         return self.page
 
     def _text(self, text: str) -> None:
         """Takes in a text node."""
-        if self.filled:
-            self.pieces.append(text)
-            if self.in_link:
-                self.linked += len(text)
-            if self.last_break and not text.isspace():
-                self.last_break = False
-        elif not text.isspace() and text:
+        if self.drop_height:
+            if self.hidden_here:
+                self.page.hidden += len(text.strip())
+            return
+        if not self.filled:
+            if not text or text.isspace():
+                if self.listing:
+                    self.pieces.append(text)
+                return
             self.filled = True
             self.last_break = False
-            self.pieces.append(text)
-            if self.in_link:
-                self.linked += len(text)
-        elif self.listing:
-            self.pieces.append(text)
+        elif self.last_break and not text.isspace():
+            self.last_break = False
+        self.pieces.append(text)
+        if self.in_link:
+            self.linked += len(text)
 
-    def _enter(self, node: Any, tag: str | None) -> bool:
-        """An element begins; whether it was put on the stack."""
-        kind = KINDS.get(tag or "-", -1)
-        if self.dropped:
-            if kind != VOID and tag and tag[0] != "-":
-                self.ids.append(node.mem_id)
-                self.ends.append(PLAIN)
-                return True
-            return False
-        if kind == -1:
-            if tag is None or tag[0] == "-":
-                return False
-            kind = BLOCK if "-" in tag else PLAIN
-        if kind == VOID:
-            self._void(node, tag)
-            return False
-        given = node.attributes
-        if kind == DROP or (given and hides(given) and tag not in NEVER_HIDDEN and node.mem_id not in self.shown):
-            return self._drop(node, hidden=kind != DROP)
-        if kind == PLAIN:
-            return self._plain(node, given)
-        return self._act(node, tag or "", kind, given)
+    def _below_dropped(self, node: Any, tag: str | None) -> None:
+        if tag and tag[0] != "-":
+            self.ids.append(node.mem_id)
+            self.ends.append(PLAIN)
 
-    def _drop(self, node: Any, *, hidden: bool) -> bool:
-        self.ids.append(node.mem_id)
-        self.ends.append(DROP)
-        self.dropped = len(self.ids)
-        self.hidden_here = hidden
-        self.hidden_from[node.mem_id] = self.page.hidden
+    def _hides(self, node: Any, tag: str, given: dict[str, str | None]) -> bool:
+        """Whether an element is hidden; if so, its content is dropped from here on."""
+        if not hides(given) or tag in NEVER_HIDDEN or node.mem_id in self.shown:
+            return False
+        self._drop(node, tag)
+        self.hidden_here = True
         return True
 
-    def _plain(self, node: Any, given: dict[str, str | None]) -> bool:
-        if given and self.filled is not None:
-            names = given.get("class")
-            if names:
+    def _ignore(self, node: Any, tag: str) -> None:
+        pass
+
+    def _drop(self, node: Any, _tag: str) -> None:
+        self.ids.append(node.mem_id)
+        self.ends.append(DROP)
+        self.drop_height = len(self.ids)
+        self.hidden_here = False
+        self.hidden_from[node.mem_id] = self.page.hidden
+
+    def _other(self, node: Any, tag: str | None) -> None:
+        """An element without an action: of our own page's making, or inline without a meaning."""
+        if tag is None:
+            return
+        if "-" in tag:
+            self._block(node, tag)
+            return
+        given = node.attributes
+        if given:
+            if self._hides(node, tag, given):
+                return
+            if names := given.get("class"):
                 self.inner |= bits(names)
         self.ids.append(node.mem_id)
         self.ends.append(PLAIN)
-        return True
 
-    def _act(self, node: Any, tag: str, kind: int, given: dict[str, str | None]) -> bool:
-        if kind == NOSCRIPT and len(node.text(strip=True)) < NOSCRIPT_TEXT:
-            return self._drop(node, hidden=False)
-        if kind == LINK:
-            self._link(given)
-        elif kind == MARK:
-            self.pieces.append((OPEN, tag))
-            self.marked += 1
-        elif kind == MATH:
-            self.pieces.append((FORMULA, node))
-            self.filled = True
-            kind = PLAIN
-        else:
-            self._border(kind)
-            self._element(node, tag, kind, given)
-            if kind == PRE:
-                self.listing += 1
-            return True
+    def _block(self, node: Any, tag: str) -> None:
+        given = node.attributes
+        if given and self._hides(node, tag, given):
+            return
+        if self.pieces:
+            self._flush()
+        self._element(node, tag, BLOCK, given)
+
+    def _cell(self, node: Any, tag: str) -> None:
+        given = node.attributes
+        if given and self._hides(node, tag, given):
+            return
+        if self.filled:
+            self.pieces.append((NEXT_CELL, -1))
+        self._element(node, tag, CELL, given)
+
+    def _pre(self, node: Any, tag: str) -> None:
+        given = node.attributes
+        if given and self._hides(node, tag, given):
+            return
+        if self.pieces:
+            self._flush()
+        self._element(node, "pre", PRE, given)
+        self.listing += 1
+
+    def _mark(self, node: Any, tag: str) -> None:
+        given = node.attributes
+        if given:
+            if self._hides(node, tag, given):
+                return
+            if tag == "code" and self.listing and given.get("class"):
+                self.page.given.setdefault(self.current, given)
+        self.pieces.append((OPEN, tag))
+        self.marked += 1
         self.ids.append(node.mem_id)
-        self.ends.append(kind)
-        return True
+        self.ends.append(MARK)
 
-    def _link(self, given: dict[str, str | None]) -> None:
+    def _link(self, node: Any, tag: str) -> None:
+        given = node.attributes
+        if given:
+            if self._hides(node, tag, given):
+                return
+            if names := given.get("class"):
+                self.inner |= bits(names)
         self.in_link += 1
         self.links += 1
-        names = given.get("class")
-        if names:
-            self.inner |= bits(names)
-        self.pieces.append((OPEN, given.get("href") or ""))
+        self.pieces.append((LINKED, given.get("href") or ""))
+        self.ids.append(node.mem_id)
+        self.ends.append(LINK)
 
-    def _void(self, node: Any, tag: str | None) -> None:
-        if tag == "br":
-            self.pieces.append((BREAK, None) if not self.listing else "\n")
-            self.breaks += 1
-            if self.last_break and not self.listing:
-                self._flush()
-            else:
-                self.last_break = True
-        elif tag == "img":
-            self.images += 1
-            self.pieces.append((IMAGE, node))
-        elif tag == "hr":
+    def _break(self, _node: Any, _tag: str) -> None:
+        if self.listing:
+            self.pieces.append("\n")
+            return
+        self.pieces.append((BREAK, None))
+        self.breaks += 1
+        if self.last_break:
             self._flush()
+        else:
+            self.last_break = True
 
-    def _element(self, node: Any, tag: str, kind: int, given: dict[str, str | None] | None = None) -> None:
+    def _image(self, node: Any, _tag: str) -> None:
+        self.images += 1
+        self.pieces.append((IMAGE, node))
+
+    def _rule(self, _node: Any, _tag: str) -> None:
+        self._flush()
+
+    def _math(self, node: Any, tag: str) -> None:
+        if formula := of_math(node):
+            self._text(formula)
+            self._drop(node, tag)
+        else:
+            self._other(node, tag)
+
+    def _script(self, node: Any, tag: str) -> None:
+        if formula := of_script(node):
+            self._text(formula)
+        self._drop(node, tag)
+
+    def _noscript(self, node: Any, tag: str) -> None:
+        if len(node.text(strip=True)) < NOSCRIPT_TEXT:
+            self._drop(node, tag)
+        else:
+            self._block(node, tag)
+
+    def _element(self, node: Any, tag: str, end: int, given: dict[str, str | None]) -> None:
+        """A block-level element begins."""
         page, up = self.page, self.current
         number = NUMBER.get(tag, CUSTOM)
-        own, names = 0, ""
+        own, classes, names = TAG_BITS[number], "", ""
+        me = len(page.names)
         if given:
-            names = given.get("class") or ""
-            own = bits(names) if names else 0
+            if name := given.get("class"):
+                own |= bits(name)
+                names = classes = name
             if name := given.get("id"):
                 own |= bits(name)
                 names = names + " " + name
             if name := given.get("role"):
                 own |= role(name)
-        own |= TAG_BITS[number]
-        me = len(page.parent)
-        page.parent.append(up)
-        page.tag.append(number)
-        page.own.append(own)
-        if up >= 0:
-            page.all.append(page.all[up] | own if up else own)
-            page.depth.append(page.depth[up] + 1)
-            key = (page.signature[up], number, given.get("class") or "" if given else "")
+            if tag in TOLD:
+                page.given[me] = given
+        if up > 0:
+            above = page.elements[up]
+            inherited, signature = above[3] | own, above[4]
+        elif up == 0:
+            inherited, signature = own, 0
         else:
-            page.all.append(0)
-            page.depth.append(0)
-            key = (-1, number, names)
-        page.signature.append(self.signatures.setdefault(key, len(self.signatures)))
-        page.names.append(names)
-        page.first.append(len(page.texts))
+            inherited, signature = 0, -1
+        signature = self.signatures.setdefault((signature, number, classes), len(self.signatures))
+        page.elements.append((up, number, own, inherited, signature, len(page.texts)))
         page.last.append(0)
+        page.names.append(names)
         self.current = me
         self.ids.append(node.mem_id)
-        self.ends.append(kind)
-
-    def _border(self, kind: int) -> None:
-        """A block-level element begins or ends."""
-        if kind != CELL:
-            if self.pieces:
-                self._flush()
-        elif self.filled:
-            self.pieces.append((NEXT_CELL, self.current))
+        self.ends.append(end)
 
     def _leave(self, above: int) -> None:
         """Closes what is open below a node."""
@@ -326,75 +335,69 @@ class Walk:
             self._pop()
 
     def _pop(self) -> None:
-        mem = self.ids.pop()
-        kind = self.ends.pop()
-        if kind == PLAIN:
+        node, end = self.ids.pop(), self.ends.pop()
+        if end == PLAIN:
             return
-        if kind == DROP:
-            self._shown_again(mem)
-        elif kind == MARK:
+        if end == MARK:
             self.pieces.append((CLOSE, None))
-        elif kind == LINK:
+        elif end == LINK:
             self.in_link -= 1
             self.pieces.append((CLOSE, None))
+        elif end == DROP:
+            self._shown_again(node)
         else:
-            self._close(kind)
+            self._close(end)
 
-    def _shown_again(self, mem: int) -> None:
-        if len(self.ids) < self.dropped:
-            self.dropped = 0
-            self.hidden_here = False
-            self.hidden_from[mem] = self.page.hidden - self.hidden_from[mem]
-
-    def _close(self, kind: int) -> None:
-        if kind == CELL:
-            if self.filled and (self.breaks > 1 or sum(map(len, filter(_is_text, self.pieces))) > LONG_CELL):
-                self._flush()
-            elif self.filled:
-                self.pieces.append((NEXT_CELL, self.current))
+    def _close(self, end: int) -> None:
+        """A block-level element ends."""
+        if end == CELL:
+            self._close_cell()
         elif self.pieces:
             self._flush()
         page = self.page
         page.last[self.current] = len(page.texts)
-        self.current = page.parent[self.current]
-        if kind == PRE:
+        self.current = page.elements[self.current][0]
+        if end == PRE:
             self.listing -= 1
+
+    def _close_cell(self) -> None:
+        if not self.filled:
+            return
+        if self.breaks > 1 or sum([len(piece) for piece in self.pieces if piece.__class__ is str]) > LONG_CELL:
+            self._flush()
+        else:
+            self.pieces.append((NEXT_CELL, self.current))
+
+    def _shown_again(self, node: int) -> None:
+        """A dropped element ends; what it hid is known now."""
+        if len(self.ids) < self.drop_height:
+            self.drop_height = 0
+            self.hidden_here = False
+            self.hidden_from[node] = self.page.hidden - self.hidden_from[node]
 
     def _flush(self) -> None:
         """Ends the block at hand."""
+        pieces = self.pieces
         if self.filled:
-            page, pieces = self.page, self.pieces
-            text = " ".join(
-                "".join(
-                    [
-                        piece if piece.__class__ is str else " " if piece[0] != OPEN and piece[0] != CLOSE else ""
-                        for piece in pieces
-                    ]
-                ).split()
-            )
+            page = self.page
+            text = " ".join("".join([piece if piece.__class__ is str else SOUNDS[piece[0]] for piece in pieces]).split())
             page.texts.append(text)
             page.pieces.append(pieces)
-            page.owner.append(self.current)
-            page.linked.append(self.linked)
-            page.links.append(self.links)
-            page.images.append(self.images)
-            page.breaks.append(self.breaks)
-            page.marked.append(self.marked)
-            page.inner.append(self.inner)
-            page.anchored.append(self.in_link)
+            page.rows.append(
+                (self.current, self.linked, self.links, self.images, self.breaks, self.marked, self.in_link, self.inner)
+            )
             self.length += len(text)
-            self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
+            self.links = self.images = self.marked = self.inner = 0
             self.filled = False
+            self.pieces = []
         else:
-            self.breaks = self.linked = 0
+            self.pieces = [piece for piece in pieces if piece[0] == IMAGE][-WAITING:] if self.images else []
+        self.breaks = self.linked = 0
         self.last_break = False
-        self.pieces = []
 
 
-def _is_text(piece: Piece) -> bool:
-    return piece.__class__ is str
-
-
+SOUNDS = ("", "", "", " ", " ", " ")  # what a piece that is no text is in the words of a block
+BODY_NAMES = False  # the body's class says what the whole page is; the model was not trained on it
 TAG_BITS = [0] * len(TAGS)
 for _tag, _name in (
     ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),

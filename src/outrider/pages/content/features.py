@@ -79,14 +79,16 @@ def _parts(page: Blocks, signals: Signals, own: dict[str, NDArray], words: NDArr
     count = len(words)
     chars, tally = own["lengths"], own["tally"]
     total = max(1.0, float(chars.sum()))
-    counts = np.array([page.linked, page.links, page.images, page.breaks, page.marked, page.anchored], np.float32).T
+    rows = np.array(page.rows, np.int64)
+    counts = rows[:, 1:7].astype(np.float32)
+    elements = np.array(page.elements, np.int64)
     linked = np.where(counts[:, 5] > 0, chars, np.minimum(counts[:, 0], chars))
     density = linked / chars
-    owner = np.array(page.owner)
-    parent = np.array(page.parent)
-    tag = np.array(page.tag)
-    first, last = np.array(page.first), np.array(page.last)
-    signature = np.array(page.signature)
+    owner = rows[:, 0]
+    parent = elements[:, 0]
+    tag = elements[:, 1]
+    first, last = elements[:, 5], np.array(page.last)
+    signature = elements[:, 4]
     heading = IS_HEADING[tag[owner]]
     per_word = np.maximum(words, 1)
     logchars = np.log1p(chars)
@@ -104,7 +106,7 @@ def _parts(page: Blocks, signals: Signals, own: dict[str, NDArray], words: NDArr
     rep = np.where(same, up, np.arange(len(up)))
     for _ in range(7):
         rep = rep[rep]
-    ownbits = np.array(page.own, np.int64)
+    ownbits = elements[:, 2]
     repbits = np.zeros(len(up), np.int64)
     np.bitwise_or.at(repbits, rep, ownbits)
     prose = chars * (1 - density) * (chars > 60)
@@ -189,7 +191,7 @@ def _parts(page: Blocks, signals: Signals, own: dict[str, NDArray], words: NDArr
         _signed(number - first[top]), _signed(number - last[top]),
     ])  # fmt: skip
 
-    words_of = np.array([np.array(page.inner, np.int64), ownbits[owner], repbits[chain[0]], repbits[chain[1]], repbits[chain[2]], np.array(page.all, np.int64)[owner]])
+    words_of = np.array([rows[:, 7], ownbits[owner], repbits[chain[0]], repbits[chain[1]], repbits[chain[2]], elements[owner, 3]])
     flags = np.unpackbits(np.ascontiguousarray(words_of.T).view(np.uint8).reshape(count, -1, 8), axis=2, bitorder="little")[:, :, :WIDTH].reshape(count, -1)
     general = _general(page, signals, chars, density, whole, count, h1, heading, tags, tally)
     return [
@@ -238,7 +240,7 @@ def _title(page: Blocks, signals: Signals) -> Floats:
 
 def _general(page, signals, chars, density, whole, count, h1, heading, tags, tally) -> Floats:
     total = max(1.0, float(whole[0]))
-    tag = np.array(page.tag)
+    tag = np.array([row[1] for row in page.elements])
     ordinary = [
         np.log1p(count), np.log1p(total), whole[1] / total, whole[3] / total, whole[4] / total, len(h1),
         np.log1p(heading.sum()), np.log1p(chars.max()), np.log1p(np.median(chars)), float(chars[chars > 100].sum()) / total,
@@ -249,7 +251,7 @@ def _general(page, signals, chars, density, whole, count, h1, heading, tags, tal
     ]  # fmt: skip
     kinds = [signals.kinds >> bit & 1 for bit in range(len(TYPES))]
     path = [signals.path >> bit & 1 for bit in range(WIDTH)]
-    body = [(page.own[0] if page.own else 0) >> bit & 1 for bit in range(WIDTH)]
+    body = [(page.elements[0][2]) >> bit & 1 for bit in range(WIDTH)]
     return np.array(ordinary + kinds + path + body, np.float32)
 
 

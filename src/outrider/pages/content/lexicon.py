@@ -13,14 +13,17 @@ WINDOW = 6  # blocks on each side
 COLUMNS = 7
 
 
-def name_words(names: str) -> frozenset[str]:
-    """The words of an element's class and id: each name as a whole, and its parts."""
-    found = set()
-    for name in names[:NAMES_LIMIT].split():
-        parts = [part.lower() for part in PARTS.findall(name)]
-        found.update(part for part in parts if len(part) > 1)
-        if len(parts) > 1:
-            found.add("".join(parts))
+MEMORY = 20_000  # names whose weights are remembered
+
+_known: dict[str, float] = {}
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The words of one class or id: the name as a whole, and its parts."""
+    parts = [part.lower() for part in PARTS.findall(name)]
+    found = {part for part in parts if len(part) > 1}
+    if len(parts) > 1:
+        found.add("".join(parts))
     return frozenset(found)
 
 
@@ -32,7 +35,7 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
         words: Of each block.
         weights: Of each name's word.
     """
-    own = np.array(_sums(page, weights), np.float32)[page.owner]
+    own = np.array(_sums(page, weights), np.float32)[[row[0] for row in page.rows]]
     count = len(own)
     before, after = np.zeros_like(own), np.zeros_like(own)
     before[1:], after[:-1] = own[:-1], own[1:]
@@ -47,14 +50,21 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
 
 def _sums(page: Blocks, weights: dict[str, float]) -> list[float]:
     """Of each element, the weights of its names and those of its ancestors; the body's count for nothing."""
-    known: dict[str, float] = {"": 0.0}
-    found: list[float] = []
-    for names, up in zip(page.names, page.parent, strict=True):
-        if up < 0:
-            found.append(0.0)
-            continue
-        weight = known.get(names)
+    here: dict[str, float] = {"": 0.0}
+    found: list[float] = [0.0]
+    for names, row in zip(page.names[1:], page.elements[1:], strict=True):
+        weight = here.get(names)
         if weight is None:
-            weight = known[names] = sum(weights.get(word, 0.0) for word in name_words(names))
-        found.append(found[up] + weight)
+            weight = here[names] = sum([_weight(name, weights) for name in names[:NAMES_LIMIT].split()])
+        found.append(found[row[0]] + weight)
+    return found
+
+
+def _weight(name: str, weights: dict[str, float]) -> float:
+    """The weight of one name; remembered, since pages share their makers' names."""
+    found = _known.get(name)
+    if found is None:
+        if len(_known) > MEMORY:
+            _known.clear()
+        found = _known[name] = sum([weights.get(word, 0.0) for word in name_words(name)])
     return found

@@ -5,6 +5,7 @@ more than they hold (elements opened by the ten thousand, or formatting that the
 every paragraph) are thinned first.
 """
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +60,7 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, images: bool = Fa
     page, signals = cut_into_blocks(tree.body), read_signals(tree, url)
     chosen, facts = _chosen(page, signals) if main else (list(range(len(page.texts))), {})
     found = Content(signals=signals, metadata=facts | _facts(page))
-    found.markdown = markdown_of(page, chosen, tree, url, images=images)
+    found.markdown = markdown_of(page, chosen, signals.base or url, images=images)
     found.text = text_of(page, chosen)
     if not found.text:
         found.text = found.markdown = signals.body() or signals.description or " ".join(signals.title.split())
@@ -76,6 +77,7 @@ def _chosen(page: Blocks, signals: Signals) -> tuple[list[int], dict[str, Any]]:
     """The numbers of the blocks to keep, and how sure that is."""
     if not page.texts:
         return [], {}
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
     from outrider.pages.content.features import describe
     from outrider.pages.content.lexicon import columns
     from outrider.pages.content.model import model

@@ -1,8 +1,32 @@
 """Kept blocks as text and as Markdown."""
 
-from typing import Any
+import re
+from dataclasses import dataclass, field
 
-from outrider.pages.content.blocks import Blocks
+from outrider.pages.content.blocks import CELLS, NUMBER, Blocks
+from outrider.pages.content.grid import grid_of, is_data
+from outrider.pages.content.phrase import Phrase
+
+HEADINGS = {NUMBER[f"h{level}"]: level for level in range(1, 7)}
+LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol"))
+LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
+LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode)[-:\s]?\s*([\w+#]{1,20})")
+DEPTH = 6  # indentation and quotation deeper than this says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block-level element stands: in how many quotes, in which items of which lists, in which table …"""
+
+    quotes: int = 0
+    items: tuple[int, ...] = ()
+    table: int = -1
+    pre: int = -1
+    level: int = 0
+    term: int = 0
+
+
+NOWHERE = Place()
 
 
 def text_of(page: Blocks, chosen: list[int]) -> str:
@@ -10,6 +34,145 @@ def text_of(page: Blocks, chosen: list[int]) -> str:
     return "\n\n".join([page.texts[number] for number in chosen])
 
 
-def markdown_of(page: Blocks, chosen: list[int], tree: Any, url: str, *, images: bool) -> str:
-    """The blocks with their structure."""
-    return text_of(page, chosen)
+def markdown_of(page: Blocks, chosen: list[int], base: str, *, images: bool = False) -> str:
+    """The blocks with their structure, links absolute against `base`."""
+    return Writer(page, Phrase(base, images=images)).write(chosen)
+
+
+@dataclass(slots=True)
+class Writer:
+    """Renders the blocks of one page."""
+
+    page: Blocks
+    phrase: Phrase
+    places: dict[int, Place] = field(default_factory=dict)
+    numbers: dict[int, int] = field(default_factory=dict)
+    begun: set[int] = field(default_factory=set)
+    parts: list[str] = field(default_factory=list)
+    tight: bool = False
+
+    def write(self, chosen: list[int]) -> str:
+        """All of these blocks, in order."""
+        at = 0
+        while at < len(chosen):
+            place = self._place(self.page.rows[chosen[at]][0])
+            if place.pre >= 0:
+                at = self._listing(chosen, at, place)
+            elif place.table >= 0 and (after := self._table(chosen, at, place)):
+                at = after
+            else:
+                self._block(chosen[at], place)
+                at += 1
+        return "".join(self.parts[1:])
+
+    def _add(self, text: str, *, joins: bool = False, joined: bool = False) -> None:
+        """Puts a text down: without an empty line where it joins a text that may be joined."""
+        self.parts += ("\n" if joins and self.tight else "\n\n", text)
+        self.tight = joined
+
+    def _block(self, number: int, place: Place) -> None:
+        text = self.phrase.line(self.page.pieces[number]) if place.level else self.phrase.of(self.page.pieces[number])
+        if not text:
+            return
+        if place.level and not place.items:
+            text = "#" * place.level + " " + text
+        elif place.term:
+            text = text if place.term == 1 else ": " + text
+        lead = "> " * min(place.quotes, DEPTH)
+        if place.items:
+            self._item(text, place, lead)
+        else:
+            self._add(_led(text, lead), joins=place.term == 2, joined=place.term > 0)
+
+    def _item(self, text: str, place: Place, lead: str) -> None:
+        item = place.items[-1]
+        indent = " " * sum(len(self._bullet(each)) for each in place.items[-DEPTH:-1])
+        begun = item in self.begun
+        self.begun.update(place.items)
+        bullet = self._bullet(item)
+        rest = lead + indent + " " * len(bullet)
+        self._add(_led(text, rest, rest if begun else lead + indent + bullet), joins=True, joined=True)
+
+    def _bullet(self, item: int) -> str:
+        elements = self.page.elements
+        parent = elements[item][0]
+        if parent < 0 or elements[parent][1] != OL:
+            return "- "
+        return f"{self._number(item, parent)}. "
+
+    def _number(self, item: int, parent: int) -> int:
+        """The number of an item in its ordered list."""
+        if item not in self.numbers:
+            start = (self.page.given.get(parent) or {}).get("start") or "1"
+            count = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+            elements, at = self.page.elements, parent + 1
+            while at < len(elements) and elements[at][0] >= parent:
+                if elements[at][0] == parent and elements[at][1] == LI:
+                    self.numbers[at] = count
+                    count += 1
+                at += 1
+        return self.numbers.get(item, 1)
+
+    def _listing(self, chosen: list[int], at: int, place: Place) -> int:
+        """A listing, fenced: all blocks of one pre; where they end."""
+        lines = []
+        while at < len(chosen) and self._place(self.page.rows[chosen[at]][0]).pre == place.pre:
+            lines.append("".join(piece for piece in self.page.pieces[chosen[at]] if isinstance(piece, str)).strip("\n"))
+            at += 1
+        body = "\n".join(lines).rstrip()
+        names = (self.page.given.get(place.pre) or {}).get("class") or ""
+        found = LANGUAGE.search(names) or LANGUAGE.search(self.page.names[max(0, self.page.elements[place.pre][0])])
+        fence = "````" if "```" in body else "```"
+        self._add(_led(f"{fence}{found[1] if found else ''}\n{body}\n{fence}", "> " * min(place.quotes, DEPTH)))
+        return at
+
+    def _table(self, chosen: list[int], at: int, place: Place) -> int:
+        """A table of data as a grid; where it ends, or 0 for a table that is layout."""
+        end = at
+        while end < len(chosen) and self._place(self.page.rows[chosen[end]][0]).table == place.table:
+            end += 1
+        cells = grid_of(self.page, place.table, chosen[at:end], self.phrase)
+        if not is_data(cells):
+            return 0
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        self._add(_led("\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]]), "> " * min(place.quotes, DEPTH)))
+        return end
+
+    def _place(self, element: int) -> Place:
+        """Where an element stands, told from the nearest ancestor that is known."""
+        path = []
+        while element >= 0 and element not in self.places:
+            path.append(element)
+            element = self.page.elements[element][0]
+        place = self.places[element] if element >= 0 else NOWHERE
+        for each in reversed(path):
+            place = self.places[each] = _within(place, self.page.elements[each][1], each)
+        return place
+
+
+def _within(place: Place, tag: int, element: int) -> Place:
+    """The place of an element of this tag in an element of that place."""
+    make = CHANGES.get(tag)
+    return make(place, tag, element) if make else place
+
+
+def _cell(place: Place, _tag: int, _element: int) -> Place:
+    return Place(place.quotes, (), place.table, place.pre, 0, 0)
+
+
+CHANGES = {
+    QUOTE: lambda p, _t, _e: Place(p.quotes + 1, p.items, p.table, p.pre, p.level, p.term),
+    LI: lambda p, _t, e: Place(p.quotes, (*p.items, e), p.table, p.pre, p.level, 0),
+    TABLE: lambda p, _t, e: Place(p.quotes, p.items, e, p.pre, p.level, p.term),
+    PRE: lambda p, _t, e: Place(p.quotes, p.items, p.table, e if p.pre < 0 else p.pre, p.level, p.term),
+    TERM: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, 1),
+    DETAIL: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, 2),
+    **{tag: lambda p, t, _e: Place(p.quotes, p.items, p.table, p.pre, HEADINGS[t], 0) for tag in HEADINGS},
+    **dict.fromkeys(CELLS, _cell),
+}
+
+
+def _led(text: str, lead: str, first: str | None = None) -> str:
+    """The text with this before each line, the first line with that."""
+    first = lead if first is None else first
+    return first + text.replace("\n", "\n" + lead) if lead or first else text

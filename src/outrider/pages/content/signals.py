@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from outrider.pages.content.words import bits
 
@@ -38,6 +38,7 @@ class Signals:
         og: 1 for an Open Graph article, 2 for a product, 3 for a website, 0 for none.
         path: Category bits of the words in the address's path.
         depth, digits, query: Of the address.
+        base: What relative addresses start from.
     """
 
     title: str = ""
@@ -49,6 +50,7 @@ class Signals:
     depth: int = 0
     digits: int = 0
     query: int = 0
+    base: str = ""
 
     def body(self) -> str:
         """The article's text as the JSON-LD gives it; empty if it does not."""
@@ -79,7 +81,16 @@ def read_signals(tree: Any, url: str) -> Signals:
         if kind in TYPE_NUMBER:
             found.kinds |= 1 << TYPE_NUMBER[kind]
     _address(found, url)
+    found.base = _base(tree, url)
     return found
+
+
+def _base(tree: Any, url: str) -> str:
+    node = tree.css_first("base[href]")
+    try:
+        return urljoin(url, node.attributes["href"] or "") if node else url
+    except ValueError:
+        return url
 
 
 def _og(value: str) -> int:

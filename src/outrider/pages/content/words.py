@@ -93,9 +93,10 @@ NUMBER = {name: bit for bit, (name, _) in enumerate(CATEGORIES)}
 ROLE_BITS = {role: 1 << NUMBER[name] for role, name in ROLES.items()}
 PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 LIMIT = 300  # characters of a class attribute that are looked at
-MEMORY = 5_000  # attributes whose bits are remembered
+MEMORY = 10_000  # names whose bits are remembered
 
 _known: dict[str, int] = {}
+_tokens: dict[str, int] = {}
 
 
 def bits(names: str) -> int:
@@ -104,7 +105,11 @@ def bits(names: str) -> int:
     if found is None:
         if len(_known) > MEMORY:
             _known.clear()
-        found = _known[names[:LIMIT]] = _read(names[:LIMIT])
+        found = 0
+        for name in names[:LIMIT].split():
+            known = _tokens.get(name)
+            found |= _read(name) if known is None else known
+        _known[names[:LIMIT]] = found
     return found
 
 
@@ -113,11 +118,12 @@ def role(name: str) -> int:
     return ROLE_BITS.get(name.strip().lower(), 0)
 
 
-def _read(names: str) -> int:
-    found = 0
-    for name in names.split():
-        whole = name.replace("-", "").replace("_", "").lower()
-        found |= BITS.get(whole, 0)
-        for part in PARTS.findall(name):
-            found |= BITS.get(part.lower(), 0)
+def _read(name: str) -> int:
+    """The categories of one name's words; remembered."""
+    found = BITS.get(name.replace("-", "").replace("_", "").lower(), 0)
+    for part in PARTS.findall(name):
+        found |= BITS.get(part.lower(), 0)
+    if len(_tokens) > MEMORY:
+        _tokens.clear()
+    _tokens[name] = found
     return found

@@ -1,0 +1,25 @@
+"""Formulas as LaTeX, from wherever a page keeps them."""
+
+from typing import Any
+
+LIMIT = 5_000  # characters of a formula
+
+
+def of_math(node: Any) -> str:
+    """The LaTeX of a MathML element between dollar signs: its annotation or alternative text; empty if it has none."""
+    note = node.css_first('annotation[encoding="application/x-tex"]')
+    source = note.text() if note else node.attributes.get("alttext") or ""
+    return _fenced(source, display=node.attributes.get("display") == "block")
+
+
+def of_script(node: Any) -> str:
+    """The LaTeX of a MathJax script; empty for any other script."""
+    kind = node.attributes.get("type") or ""
+    return _fenced(node.text(), display="display" in kind) if kind.startswith("math/tex") else ""
+
+
+def _fenced(source: str, *, display: bool) -> str:
+    source = " ".join(source.split())
+    if not source or len(source) > LIMIT:
+        return ""
+    return f" $${source}$$ " if display else f"${source}$"
