@@ -2,20 +2,26 @@
 
 The browser is asked (`DOMDebugger.getEventListeners`), so the page's functions stay as they are and
 closed shadow roots are covered. Its handlers of every kind count, React's included.
+
+Asked through the page's own world: through an isolated one, Chromium 156 crashes on pages with frames.
 """
 
 import asyncio
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
-from outrider.browser.cdp import ProtocolError
-from outrider.browser.frames import Frame
+from outrider.browser.cdp import ContextGone, ProtocolError
+from outrider.browser.frames import MAIN, Frame
 from outrider.browser.scripts import WORLD
 
 POINTING = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dragstart"}
 )
 AT_ONCE = 500  # elements that one look takes in; the next look takes the next
-MARK = "(...elements) => outrider.markListening(...elements)"
+MARK = """(...elements) => {
+  if (!globalThis.outrider) return false;
+  outrider.markListening(...elements);
+  return true;
+}"""
 
 
 class Listeners:
@@ -23,33 +29,42 @@ class Listeners:
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Frame, tuple[str, str, set[int]]] = WeakKeyDictionary()
+        self._shadowed: WeakSet[Frame] = WeakSet()
 
-    async def mark(self, frame: Frame) -> int:
-        """Marks what listens in a frame and was not yet marked; returns how many elements that were."""
+    def has_shadows(self, frame: Frame) -> bool:
+        """Whether shadow roots of a frame are looked into as well."""
+        return frame in self._shadowed
+
+    def look_into_shadows(self, frame: Frame) -> None:
+        """Looks into them from now on: it takes the browser through all frames too, so only where there are any."""
+        self._shadowed.add(frame)
+
+    async def mark(self, frame: Frame) -> bool:
+        """Marks what listens in a frame and was not yet marked; False where the scripts are not installed."""
+        document, known = await self._document(frame)
+        asked = {"objectId": document, "depth": -1, "pierce": frame in self._shadowed}
         try:
-            document, known = await self._document(frame)
-            answer = await frame.channel.send(
-                "DOMDebugger.getEventListeners", {"objectId": document, "depth": -1, "pierce": True}
-            )
-        except ProtocolError:
-            return 0
+            answer = await frame.channel.send("DOMDebugger.getEventListeners", asked)
+        except ContextGone:
+            raise
+        except ProtocolError:  # a document that is being replaced
+            return True
         pointing = (each["backendNodeId"] for each in answer["listeners"] if each["type"] in POINTING)
         fresh = [node for node in dict.fromkeys(pointing) if node not in known][:AT_ONCE]
+        if fresh and not await self._hand_over(frame, fresh):
+            return False
         known.update(fresh)
-        if fresh:
-            await self._hand_over(frame, fresh)
-        return len(fresh)
+        return True
 
     async def _document(self, frame: Frame) -> tuple[str, set[int]]:
         loader, document, known = self._known.get(frame, ("", "", set()))
-        context = await frame.context(WORLD)
-        stamp = f"{frame.loader} {context}"
+        stamp = f"{frame.loader} {await frame.context(WORLD)} {await frame.context(MAIN)}"
         if loader != stamp:
-            document, known = (await frame.handle(WORLD, "() => document")).object_id, set()
+            document, known = (await frame.handle(MAIN, "() => document")).object_id, set()
             self._known[frame] = (stamp, document, known)
         return document, known
 
-    async def _hand_over(self, frame: Frame, nodes: list[int]) -> None:
+    async def _hand_over(self, frame: Frame, nodes: list[int]) -> bool:
         context = await frame.context(WORLD)
         asked = [
             frame.channel.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": context})
@@ -57,7 +72,5 @@ class Listeners:
         ]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         found = [{"objectId": each["object"]["objectId"]} for each in answers if isinstance(each, dict)]
-        await frame.channel.send(
-            "Runtime.callFunctionOn",
-            {"functionDeclaration": MARK, "arguments": found, "executionContextId": context},
-        )
+        marked = {"functionDeclaration": MARK, "arguments": found, "executionContextId": context, "returnByValue": True}
+        return (await frame.channel.send("Runtime.callFunctionOn", marked))["result"].get("value") is not False

@@ -155,9 +155,9 @@ class Eyes:
 
     async def prepare(self, frame: Frame) -> None:
         """Tells the scripts in a frame which elements the page listens on."""
-        if WORLD not in frame.worlds:
+        if not await self._listeners.mark(frame):
             await self.scripts.install(frame)
-        await self._listeners.mark(frame)
+            await self._listeners.mark(frame)
 
     async def _is_small(self) -> bool:
         return (await self.scripts.call(self.page.main, "position"))["elements"] < LARGE
@@ -172,7 +172,9 @@ class Eyes:
     async def _outline(self, frame: Frame, options: dict[str, Any], level: int) -> tuple[list[str], dict[str, Any]]:
         await self.prepare(frame)
         told = await self.scripts.call(frame, "snapshot", options)
-        if told.get("suspects") and await self._open_roots(frame):
+        opened = await self._open_roots(frame) if told.get("suspects") else 0
+        if opened or (told.get("shadows") and not self._listeners.has_shadows(frame)):
+            self._listeners.look_into_shadows(frame)
             await self._listeners.mark(frame)
             told = await self.scripts.call(frame, "snapshot", options)
         lines = told.pop("lines").split("\n") if told.get("lines") else []

@@ -31,6 +31,7 @@ class Outline {
     this.cells = 0;
     this.count = 0;
     this.suspects = 0;
+    this.shadows = 0;
     this.rowMark = "";
     this.pendingMark = "";
   }
@@ -134,6 +135,7 @@ class Around {
 function walkChildren(element, out, style) {
   const around = new Around(style);
   if (element.localName === "slot" || shadowOf(element)) {
+    out.shadows += 1;
     for (const child of childrenOf(element)) walkChild(child, out, around);
     return;
   }
@@ -208,6 +210,7 @@ function placed(element, out, style, around, inline, seen) {
 function emit(element, out, style, around, seen) {
   const role = roleOf(element);
   const why = actionable(element, role, style, around);
+  if (why === "native" && isStoodFor(element)) return;
   if (why && (seen || element.firstElementChild === null)) {
     if (seen) emitActionable(element, out, style, role, why);
     return;
@@ -242,6 +245,12 @@ function emitLabel(label, out, style) {
 function labelOverruled(control) {
   return control.hasAttribute("aria-label") || control.hasAttribute("aria-labelledby");
 }
+
+function isStoodFor(control) {
+  return TICKED.has(control.type) && !isSeen(control) && [...control.labels].some(isSeen);
+}
+
+const TICKED = new Set(["checkbox", "radio", "file"]);
 
 function emitStandIn(label, control, out) {
   const role = roleOf(control);

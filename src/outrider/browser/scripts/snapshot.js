@@ -27,7 +27,7 @@ function walkOptions(select, out) {
 function answer(out, view) {
   const lines = cleaned(out.lines.join("\n"));
   const rest = view ? { above: cleaned(view.above.told()), below: cleaned(view.below.told()) } : {};
-  return { lines, count: out.count, suspects: out.suspects, modal: modalDialog() !== null, ...rest };
+  return { lines, count: out.count, suspects: out.suspects, shadows: out.shadows, modal: modalDialog() !== null, ...rest };
 }
 
 // Nothing that only machines see may reach a reader: see `core/untrusted.py`.
