@@ -23,14 +23,13 @@ from outrider.pages.library import LocalHit
 from outrider.pages.page import Page
 from outrider.pages.politeness import Politeness
 from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
+from outrider.pages.registry import needs_whole, reader_for
 from outrider.pages.robots import RobotsPolicy
 from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings, Robots
 from outrider.pages.sniff import sniff
 
 Render = Callable[[str], Awaitable[str]]
-PDF = "application/pdf"
 EMPTY = 200  # characters of text below which a page with scripts is worth rendering
 
 
@@ -157,10 +156,10 @@ class Pages:
         return error.code != "blocked_by_site" and self._clock() - cached.checked_at <= self._settings.stale_if_error
 
     async def _reply(self, url: str, headers: dict[str, str]) -> Reply:
-        """The body; a PDF that was cut is asked for again whole, since half of one cannot be read."""
+        """The body; one that was cut is asked for again whole, where half of it cannot be read."""
         deadline = anyio.current_time() + self._settings.seconds
         reply = await self._fetch.get(url, deadline=deadline, body=self._settings.max_bytes, headers=headers)
-        if reply.cut and sniff(reply.content_type, reply.body, reply.url) == PDF:
+        if reply.cut and needs_whole(sniff(reply.content_type, reply.body, reply.url)):
             size = self._settings.pdf_max_bytes
             reply = await self._fetch.get(url, deadline=deadline, body=size, headers={}, cut=False)
         return reply

@@ -51,6 +51,7 @@ class Reader:
         suffixes: Ends of a path that it reads where the type says no more than text.
         isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped;
             `read` must be a function at the top of a module then.
+        whole: Whether a body whose end is missing cannot be read at all.
         rank: Which of several goes first, lower ones earlier.
     """
 
@@ -59,6 +60,7 @@ class Reader:
     read: Callable[[Source], Document]
     suffixes: tuple[str, ...] = ()
     isolated: bool = False
+    whole: bool = False
     rank: int = 50
 
     def reads(self, mime: str) -> bool:

@@ -23,7 +23,7 @@ FAMILIES = (  # pattern; then what a person calls it and what to do instead: the
     ("application/*officedocument*", OFFICE),
     ("application/*opendocument*", OFFICE),
     ("application/vnd.ms-*", OFFICE),
-    ("application/epub+zip", ("an e-book", "look for an HTML or PDF version of it")),
+    ("application/x-ole-storage", OFFICE),
     ("application/*zip*", ARCHIVE),
     ("application/*tar*", ARCHIVE),
     ("application/*compressed*", ARCHIVE),
@@ -42,14 +42,20 @@ def readers() -> list[Reader]:
     return sorted(find(folder, Reader, group=GROUP), key=lambda reader: reader.rank)
 
 
-def reader_for(mime: str, url: str = "", size: int = 0) -> Reader:
+def reader_for(mime: str, url: str = "", size: int = 0, *, images: bool = False) -> Reader:
     """The reader for a type.
+
+    Args:
+        mime: The type, sniffed.
+        url: Where it came from; its suffix decides between kinds of text.
+        size: Its bytes, for the error.
+        images: Whether pictures are read too, for what is noted in them.
 
     Raises:
         Refused: code `unreadable_type`, for pictures `image`; says what it is, how large, and what
             to do instead.
     """
-    if mime.startswith("image/"):
+    if mime.startswith("image/") and not images:
         raise unreadable(mime, url, size)
     suffix = suffix_of(url)
     if mime == "text/plain" and suffix:
@@ -62,6 +68,11 @@ def reader_for(mime: str, url: str = "", size: int = 0) -> Reader:
     if is_textual(mime):
         return next(reader for reader in readers() if reader.reads("text/plain"))
     raise unreadable(mime, url, size)
+
+
+def needs_whole(mime: str) -> bool:
+    """Whether a body of that type says nothing if its end is missing."""
+    return any(reader.whole for reader in readers() if reader.reads(mime))
 
 
 def unreadable(mime: str, url: str, size: int) -> Refused:

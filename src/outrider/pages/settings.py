@@ -12,8 +12,10 @@ class PagesSettings(BaseModel, extra="forbid"):
 
     seconds: float = Field(25.0, gt=0, le=600, description="Time for one page, with its retries and its reading")
     max_bytes: int = Field(5_000_000, ge=1_000, description="Decoded bytes of a page; what is beyond is cut")
-    pdf_max_bytes: int = Field(50_000_000, ge=1_000, description="Bytes of a PDF, which cannot be cut")
-    pdf_max_pages: int = Field(500, ge=1, description="Pages of a PDF that are read")
+    pdf_max_bytes: int = Field(
+        50_000_000, ge=1_000, description="Bytes of a PDF or another document that cannot be cut"
+    )
+    pdf_max_pages: int = Field(500, ge=1, description="Pages of a PDF, or slides, that are read")
     robots: Robots = Field("ignore", description="Whether robots.txt binds pages that a person or model named")
     user_agent: str | None = Field(None, description="How we introduce ourselves; default: the name of the product")
     attempts: int = Field(3, ge=1, le=10, description="How often a page is asked for while its server is in trouble")

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from outrider.pages.container import compound, zipped
+
+COMPOUND = "application/x-ole-storage"
 HEAD = 1_445  # bytes of a resource header (section 5.2)
 BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
 UNKNOWN = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
@@ -18,6 +21,15 @@ HTML_START = re.compile(
     PROLOG + rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p)[\s/>]", FLAGS
 )
 FEED_START = re.compile(TYPED + rb"<(?:rss|feed|rdf:rdf)[\s>]", FLAGS)
+ODF_START = re.compile(TYPED + rb"<office:document[\s>]", FLAGS)
+SRT_START = re.compile(rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->")
+VTT_START = re.compile(rb"WEBVTT[ \t\r\n]")
+# Two fields that every message has on its way, at the start of their lines; or a mailbox's mark before them.
+MAIL_START = re.compile(
+    rb"(?=[!-9;-~]{1,60}:)(?=.*?^(?:From|Received|Date|Return-Path):)(?=.*?^(?:Message-ID|MIME-Version|Received):)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+MBOX_START = re.compile(rb"From [^\n]{1,300}\d{4}[^\n]{0,20}\r?\n[!-9;-~]{1,60}:")
 SVG_START = re.compile(TYPED + rb"<svg[\s>]", FLAGS)
 
 
@@ -36,6 +48,7 @@ class Magic:
 
 MAGICS = (
     Magic("application/pdf", b"%PDF-"),
+    Magic("application/rtf", b"{\\rtf"),
     Magic("image/png", b"\x89PNG\r\n\x1a\n"),
     Magic("image/jpeg", b"\xff\xd8\xff"),
     Magic("image/gif", b"GIF87a"),
@@ -64,7 +77,7 @@ MAGICS = (
     Magic("application/x-executable", b"\xcf\xfa\xed\xfe"),
     Magic("application/java-vm", b"\xca\xfe\xba\xbe"),
     Magic("application/x-sqlite3", b"SQLite format 3\x00"),
-    Magic("application/msword", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    Magic(COMPOUND, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     Magic("font/woff", b"wOFF"),
     Magic("font/woff2", b"wOF2"),
     Magic("font/otf", b"OTTO"),
@@ -92,6 +105,14 @@ SUFFIXES = {
     ".pdf": "application/pdf",
     ".rss": "application/rss+xml",
     ".atom": "application/atom+xml",
+    ".rtf": "application/rtf",
+    ".eml": "message/rfc822",
+    ".mht": "message/rfc822",
+    ".mhtml": "message/rfc822",
+    ".mbox": "application/mbox",
+    ".ipynb": "application/x-ipynb+json",
+    ".srt": "application/x-subrip",
+    ".vtt": "text/vtt",
 }
 PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjson"})
 
@@ -106,8 +127,12 @@ def sniff(declared: str, body: bytes, url: str = "") -> str:
     """
     head = body[:HEAD]
     magic = magic_type(head)
+    if magic == "application/zip":
+        return zipped(body, suffix_of(url)) or (declared if _zipped(declared) else magic)
+    if magic == COMPOUND:
+        return compound(body, declared, suffix_of(url)) or (declared if _office(declared) else magic)
     if magic:
-        return declared if magic == "application/zip" and _zipped(declared) else magic
+        return magic
     if BINARY.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return declared if _opaque(declared) else "application/octet-stream"
     return _text_type(declared, head, url)
@@ -134,6 +159,11 @@ def _zipped(declared: str) -> bool:
     return "officedocument" in declared or "opendocument" in declared or declared.endswith(("epub+zip", "java-archive"))
 
 
+def _office(declared: str) -> bool:
+    """Whether a type is one of an office program's binary files; servers give it to tables and pages as well."""
+    return declared == "application/msword" or declared.startswith("application/vnd.ms-") or _zipped(declared)
+
+
 def _opaque(declared: str) -> bool:
     """Whether a type may well hold binary data."""
     return declared not in UNKNOWN and not is_textual(declared)
@@ -148,15 +178,27 @@ def is_textual(mime: str) -> bool:
 
 def _text_type(declared: str, head: bytes, url: str) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf")
-    if declared in UNKNOWN:
+    if found := _marked_up(declared, start):
+        return found
+    if declared in UNKNOWN or (_office(declared) and not declared.endswith("-flat-xml")):
         return _unnamed(start, url)
-    if FEED_START.match(start) and (declared in XML_TYPES or declared == "text/html"):
-        return "application/rss+xml"
-    if PAGE_START.match(start) and (declared in XML_TYPES or declared.endswith("json")):
-        return "text/html"
-    if declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES:
+    if (declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES) or (
+        declared == "application/json" and suffix_of(url) == ".ipynb"
+    ):
         return SUFFIXES[suffix_of(url)]
     return declared
+
+
+def _marked_up(declared: str, start: bytes) -> str:
+    """What a markup is by its root, where the declared type is less exact or wrong; else empty."""
+    loose = declared in XML_TYPES
+    if ODF_START.match(start) and (loose or declared in UNKNOWN):
+        return "application/vnd.oasis.opendocument.text-flat-xml"
+    if FEED_START.match(start) and (loose or declared == "text/html"):
+        return "application/rss+xml"
+    if PAGE_START.match(start) and (loose or declared.endswith("json")):
+        return "text/html"
+    return ""
 
 
 def _unnamed(start: bytes, url: str) -> str:
@@ -166,6 +208,19 @@ def _unnamed(start: bytes, url: str) -> str:
         return "text/html"
     if start.lstrip().startswith(b"<?xml"):
         return "application/xml"
+    if start.lstrip()[:1] == b"{" and b'"cell_type"' in start:
+        return SUFFIXES[".ipynb"]
     if start.lstrip()[:1] in (b"{", b"["):
         return SUFFIXES.get(suffix_of(url), "application/json")
-    return SUFFIXES.get(suffix_of(url), "text/plain") if suffix_of(url) != ".pdf" else "text/plain"
+    return _known_start(start) or SUFFIXES.get(suffix_of(url) if suffix_of(url) != ".pdf" else "", "text/plain")
+
+
+def _known_start(start: bytes) -> str:
+    """A kind of text that shows itself in its first lines."""
+    starts = (
+        (VTT_START, "text/vtt"),
+        (SRT_START, "application/x-subrip"),
+        (MBOX_START, "application/mbox"),
+        (MAIL_START, "message/rfc822"),
+    )
+    return next((mime for pattern, mime in starts if pattern.match(start)), "")

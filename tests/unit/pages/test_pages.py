@@ -57,7 +57,7 @@ async def test_a_page_says_what_was_asked_and_what_answered():
         ("/article.html", "html", "autumn of 1871"),
         ("/news.xml", "feed", "- [Fog](http"),
         ("/news.xml", "feed", "- [Ice & snow](https://harbour.example/ice) (2024-01-02)"),
-        ("/lights.csv", "text", "| Cape Wend | 41 |"),
+        ("/lights.csv", "table", "| Cape Wend | 41 |"),
         ("/place.json", "json", '"name": "Cape Wend"'),
         ("/ships.jsonl", "json", '{"ship": "Tern"}'),
         ("/note.md", "text", "The *fog* came in."),

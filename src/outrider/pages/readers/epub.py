@@ -37,13 +37,11 @@ def read(source: Source) -> Document:
             draft.cut = True
             break
         _chapter(draft, book, path, titles.get(path, ""))
-    return draft.document(metadata=book.further(), **book.facts())
+    return draft.document(book.facts(), metadata=book.further())
 
 
 def _chapter(draft: Draft, book: "Book", path: str, title: str) -> None:
-    page = extract(
-        decode(book.archive.read(path))[0], main=False, chars=draft.source.chars, tags=draft.source.tags
-    )
+    page = extract(decode(book.archive.read(path))[0], main=False, chars=draft.source.chars, tags=draft.source.tags)
     text = page.markdown
     if not text.strip() or text == page.title:
         return
@@ -145,4 +143,4 @@ class Book:
         return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0])))
 
 
-reader = Reader("epub", ("application/epub+zip",), read, suffixes=(".epub",))
+reader = Reader("epub", ("application/epub+zip",), read, suffixes=(".epub",), whole=True)

@@ -96,7 +96,7 @@ class Workbook:
             self.draft.hidden += hidden
             self.draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
         self.draft.cut = self.draft.cut or self.package.budget.spent
-        return self.draft.document(metadata={"sheets": self.names}, **self.package.facts())
+        return self.draft.document(self.package.facts(), metadata={"sheets": self.names})
 
     def _strings(self) -> list[str]:
         """The texts that cells share; those beyond the bound are empty."""
@@ -228,4 +228,4 @@ TYPES = (
     "application/vnd.ms-excel.sheet.macroenabled.12",
     "application/vnd.ms-excel.template.macroenabled.12",
 )
-reader = Reader("excel", TYPES, read, suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"))
+reader = Reader("excel", TYPES, read, suffixes=(".xlsx", ".xlsm", ".xltx", ".xltm"), whole=True)

@@ -35,9 +35,10 @@ def read(source: Source) -> Document:
             break
         _cell(cell, language, draft)
     draft.cut = draft.cut or draft.full or len(cells) > CELLS
-    document = draft.document(metadata={"cells": len(cells), "language": language}, **_facts(book))
-    found = None if document.title else HEADING.search(document.markdown[:20_000])
-    return draft.document(metadata=document.metadata, **_facts(book) | {"title": found[1]}) if found else document
+    facts = _facts(book)
+    found = HEADING.search("".join(draft.blocks)[:20_000])
+    facts["title"] = facts["title"] or (found[1] if found else "")
+    return draft.document(facts, metadata={"cells": len(cells), "language": language})
 
 
 def _cells(book: Any) -> list[dict[str, Any]] | None:

@@ -1,6 +1,7 @@
 """OpenDocument (OASIS OpenDocument 1.3, ISO/IEC 26300): texts, sheets and slides, zipped or as one XML file."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
@@ -47,7 +48,7 @@ def read(source: Source) -> Document:
     draft.cut = draft.cut or budget.spent
     facts = _facts(meta)
     facts["title"] = facts["title"] or writer.title
-    return draft.document(metadata=writer.metadata, **facts)
+    return draft.document(facts, metadata=writer.metadata)
 
 
 def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element]:
@@ -89,7 +90,7 @@ class Writer:
     draft: Draft
     looks: Looks
     title: str = ""
-    metadata: dict[str, object] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
     _numbers: dict[int, int] = field(default_factory=dict)
     _code: list[str] = field(default_factory=list)
     _shift: int = 0
@@ -240,4 +241,4 @@ TYPES = (
     f"{FAMILY}text-master",
 )
 SUFFIXES = (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".fodt", ".fods", ".fodp")
-reader = Reader("opendocument", TYPES, read, suffixes=SUFFIXES)
+reader = Reader("opendocument", TYPES, read, suffixes=SUFFIXES, whole=True)

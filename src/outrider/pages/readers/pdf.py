@@ -89,4 +89,6 @@ def _explained(source: Source, error: Any) -> Exception:
     )
 
 
-reader = Reader("pdf", ("application/pdf", "application/x-pdf"), read, suffixes=(".pdf",), isolated=True, rank=10)
+reader = Reader(
+    "pdf", ("application/pdf", "application/x-pdf"), read, suffixes=(".pdf",), isolated=True, whole=True, rank=10
+)

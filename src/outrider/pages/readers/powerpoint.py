@@ -38,7 +38,7 @@ def read(source: Source) -> Document:
     draft.cut = draft.cut or package.budget.spent
     facts = package.facts()
     facts["title"] = facts["title"] or next((each for each in titles if each), "")
-    return draft.document(metadata={"slides": len(targets)}, **facts)
+    return draft.document(facts, metadata={"slides": len(targets)})
 
 
 def _slides(package: Package, draft: Draft, targets: list[str]) -> list[str]:
@@ -177,4 +177,4 @@ TYPES = (
     "application/vnd.ms-powerpoint.slideshow.macroenabled.12",
     "application/vnd.ms-powerpoint.template.macroenabled.12",
 )
-reader = Reader("powerpoint", TYPES, read, suffixes=(".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"))
+reader = Reader("powerpoint", TYPES, read, suffixes=(".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"), whole=True)

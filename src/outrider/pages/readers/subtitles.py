@@ -37,13 +37,9 @@ def read(source: Source) -> Document:
         draft.add(f"[{_clock(start)}] {paragraph}")
     if not cues:
         draft.add(text)
-    head = dict((name.lower(), value) for name, value in SETTING.findall(text.partition("-->")[0][:2_000]))
+    facts = {name.lower(): value for name, value in SETTING.findall(text.partition("-->")[0][:2_000])}
     seconds = round(max((cue.end for cue in cues), default=0))
-    return draft.document(
-        metadata={"cues": len(cues), "seconds": seconds},
-        title=head.get("title", ""),
-        language=head.get("language", ""),
-    )
+    return draft.document(facts, metadata={"cues": len(cues), "seconds": seconds})
 
 
 def _cues(text: str) -> Iterator[Cue]:

@@ -72,7 +72,7 @@ class Body:
         facts = self.package.facts()
         facts["title"] = facts["title"] or self.title
         facts["language"] = facts["language"] or self.styles.language
-        return self.draft.document(**facts)
+        return self.draft.document(facts)
 
     def _block(self, element: Element) -> None:
         if element.name == "w:tbl":
@@ -153,7 +153,9 @@ class Body:
         merged = properties.value("w:vMerge", attribute="w:val")
         columns = int(span) if span.isascii() and span.isdigit() and len(span) < 4 else 1
         return Cell(
-            " ".join(self._texts(cell)), max(1, min(SPAN, columns)), continued=merged is not None and merged != "restart"
+            " ".join(self._texts(cell)),
+            max(1, min(SPAN, columns)),
+            continued=merged is not None and merged != "restart",
         )
 
     def _texts(self, cell: Element) -> list[str]:
@@ -247,4 +249,4 @@ TYPES = (
     "application/vnd.ms-word.document.macroenabled.12",
     "application/vnd.ms-word.template.macroenabled.12",
 )
-reader = Reader("word", TYPES, read, suffixes=(".docx", ".docm", ".dotx", ".dotm"))
+reader = Reader("word", TYPES, read, suffixes=(".docx", ".docm", ".dotx", ".dotm"), whole=True)

@@ -95,7 +95,7 @@ def _named(number: str, own: dict[str, str]) -> str:
 
 def _kind(code: str) -> str:
     """What a format code makes of numbers, told by the letters of its first section outside of quotes."""
-    bare = QUOTED.sub("", code[:500].split(";")[0]).lower()
+    bare = QUOTED.sub("", code[:500].split(";", maxsplit=1)[0]).lower()
     if "[" in bare:
         return "elapsed"
     if "general" in bare or bare.strip() in ("", "@"):

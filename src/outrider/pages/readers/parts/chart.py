@@ -9,7 +9,7 @@ POINTS = 200
 def chart(root: Element) -> tuple[str, list[list[str]]]:
     """The chart's title, and its categories and series as rows; no rows if it keeps no values."""
     title = next((_words(each) for each in root.all("c:title")), "")
-    series = [each for each in root.all("c:ser")][:SERIES]
+    series = list(root.all("c:ser"))[:SERIES]
     names = [_words(each.find("c:tx")) or f"series {at}" for at, each in enumerate(series, 1)]
     values = [_points(each.find("c:val") or each.find("c:yVal")) for each in series]
     labels = next((found for each in series if (found := _points(each.find("c:cat") or each.find("c:xVal")))), {})

@@ -62,10 +62,6 @@ class Words:
         for child in element.elements():
             if child.name == "w:r":
                 self._run(child, address)
-            elif child.name == "w:hyperlink":
-                self._inside(child, self._linked(child) or address)
-            elif child.name == "w:fldSimple":
-                self._inside(child, self._pointed(child.get("w:instr")) or address)
             elif child.name in ("m:oMath", "m:oMathPara"):
                 self._formula(child)
             elif child.name == "mc:AlternateContent":
@@ -73,7 +69,13 @@ class Words:
             elif child.name == "w:txbxContent":
                 self.boxes.append(child)
             elif child.name not in LEFT_OUT:
-                self._inside(child, address)
+                self._inside(child, self._leads(child) or address)
+
+    def _leads(self, element: Element) -> str:
+        """Where a link or a field with all in one element leads."""
+        if element.name == "w:hyperlink":
+            return self._linked(element)
+        return self._pointed(element.get("w:instr")) if element.name == "w:fldSimple" else ""
 
     def _run(self, run: Element, address: str) -> None:
         properties = run.find("w:rPr") or Element("")

@@ -1,6 +1,6 @@
 """Markdown in the making: blocks, lists, tables and notes, in bounds that are told where they cut."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -168,19 +168,29 @@ class Draft:
             self._size += len(text)
             self.notes.append(f"[^{label}]: " + text.strip().replace("\n", "\n    "))
 
-    def document(self, *, metadata: dict[str, Any] | None = None, **facts: str) -> Document:
-        """What was written, with the notes at its end, and its facts."""
+    def document(self, facts: Mapping[str, str] | None = None, *, metadata: dict[str, Any] | None = None) -> Document:
+        """What was written, with the notes at its end.
+
+        Args:
+            facts: `title`, `author`, `description`, `language`, `published`, `site`, as far as they are known.
+            metadata: Further facts.
+        """
         blocks = [*self.blocks, *(("\n" if at else "\n\n") + note for at, note in enumerate(self.notes))]
         if self.cut:
             blocks.append("\n\n(the rest of this document was not read: it is longer than the limit)")
-        markdown = tidy("".join(blocks))
+        markdown, known = tidy("".join(blocks)), facts or {}
         told = dict(metadata or {}) | ({"hidden": self.hidden} if self.hidden else {})
         return Document(
             markdown,
             plain(markdown),
+            title=line_of(known.get("title")),
+            description=line_of(known.get("description")),
+            language=line_of(known.get("language"), 20),
+            published=line_of(known.get("published"), 40),
+            author=line_of(known.get("author")),
+            site=line_of(known.get("site")),
             kind=self.kind,
             links=list(self.links.values()),
             tables=[[[tidy(cell) for cell in row] for row in rows] for rows in self.tables],
             metadata=told | ({"cut": True} if self.cut else {}),
-            **{name: line_of(value) for name, value in facts.items() if value},
         )

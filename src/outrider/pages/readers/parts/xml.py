@@ -108,7 +108,7 @@ class Element:
 
     def walk(self) -> Iterator["Element"]:
         """The element and all below it, in the order of their tags."""
-        waiting = [self]
+        waiting: list[Element] = [self]
         while waiting:
             element = waiting.pop()
             yield element

@@ -1,0 +1,47 @@
+"""A file at hand as a document: what it is, its content decides, then its name."""
+
+from pathlib import PurePath
+
+import anyio
+
+from outrider.core.errors import Unavailable
+from outrider.pages.document import Document
+from outrider.pages.reader import Source
+from outrider.pages.registry import reader_for
+from outrider.pages.run import Runner
+from outrider.pages.settings import PagesSettings
+from outrider.pages.sniff import sniff
+
+
+async def read_body(
+    body: bytes, *, name: str = "", url: str = "", main: bool = True, settings: PagesSettings | None = None
+) -> tuple[Document, str]:
+    """The document that a body is, and its MIME type.
+
+    Args:
+        body: The bytes of any type that there is a reader for, pictures included.
+        name: The file's name; its suffix decides where the content leaves it open.
+        url: What relative links start from.
+        main: Whether to leave out what surrounds the main content of a web page.
+        settings: Limits; the defaults if not given.
+
+    Raises:
+        NotConfigured: code `missing_extra`, if the parser is not installed.
+        Refused: code `unreadable_type`, `encrypted` or `too_large`.
+        Unavailable: code `broken_file`, `unreadable`, or `timeout` at the deadline.
+    """
+    chosen = settings or PagesSettings()
+    named = PurePath(name).name
+    mime = sniff("", body, named or url)
+    reader = reader_for(mime, named or url, len(body), images=True)
+    source = Source(
+        body, url or named, mime, None, main,
+        chars=chosen.extract_chars, tags=chosen.extract_tags, pages=chosen.pdf_max_pages,
+    )  # fmt: skip
+    with anyio.move_on_after(chosen.seconds):
+        return (await Runner().run(reader, source))[0], mime
+    raise Unavailable(
+        f"{named or 'the document'} could not be read within {chosen.seconds:g} seconds",
+        code="timeout",
+        hint="give it more time with --set pages.seconds=120, or a smaller file",
+    )

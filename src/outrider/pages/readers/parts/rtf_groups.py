@@ -1,0 +1,134 @@
+"""Rich Text Format as control words, groups and characters (Rich Text Format Specification 1.9.1)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+# Possessive throughout: each byte is looked at once.
+TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32}+)(-?\d{1,9}+)?+ ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]++|([^\\{}\r\n]++)", re.DOTALL
+)
+DEPTH = 1_000  # groups deeper than this belong to the one above them
+CHARSETS = {  # \fcharset to code page
+    77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "cp950", 161: "cp1253",
+    162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
+    238: "cp1250", 255: "cp437",
+}  # fmt: skip
+PAGES = {10000: "mac_roman", 65001: "utf-8", 936: "gb18030", 708: "iso8859-6"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A control word and its number, None if it has none."""
+
+    name: str
+    value: int | None = None
+
+    @property
+    def on(self) -> bool:
+        """Whether it switches something on, as `b` does and `b0` does not."""
+        return self.value != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """Characters in the code page of the font at hand."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A group begins or ends."""
+
+    opening: bool
+
+
+Token = Word | Bytes | Edge
+SIGNS = {b"~": "\u00a0", b"_": "\u2011", b"-": ""}
+
+
+def tokens(body: bytes, limit: int) -> Iterator[Token]:
+    """The tokens in order, at most `limit`; data of pictures in binary are passed over."""
+    at = 0
+    while limit > 0 and (found := TOKEN.match(body, at)):
+        at = found.end()
+        limit -= 1
+        if found[1]:
+            name, value = found[1].decode("ascii"), int(found[2]) if found[2] else None
+            if name == "bin":
+                at += max(0, value or 0)
+            else:
+                yield Word(name, value)
+        elif found[3]:
+            yield Bytes(bytes.fromhex(found[3].decode("ascii")))
+        elif found[4]:
+            yield _sign(found[4])
+        elif found[5]:
+            yield Edge(found[5] == b"{")
+        elif found[6]:
+            yield Bytes(found[6])
+
+
+def _sign(sign: bytes) -> Token:
+    if sign in (b"\n", b"\r"):
+        return Word("par")
+    if sign in SIGNS:
+        return Word("u", ord(SIGNS[sign])) if SIGNS[sign] else Word("-")
+    return Word("*") if sign == b"*" else Bytes(sign)
+
+
+def codec(number: int | None) -> str:
+    """The codec of a Windows code page; Latin where there is none."""
+    import codecs
+
+    name = PAGES.get(number or 0, f"cp{number}")
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return "cp1252"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What holds inside of a group."""
+
+    to: str = ""  # where its text goes: empty for the body, `-` for nowhere, else a destination's name
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    hidden: bool = False
+    font: int = -1
+    skipped: int = 1  # bytes that stand for a Unicode character where it is not known (\\uc)
+    address: str = ""
+
+
+class Stack:
+    """The groups that are open."""
+
+    def __init__(self) -> None:
+        self.now = State()
+        self._outer: list[State] = []
+        self._too_deep = 0
+
+    def change(self, **values: Any) -> None:
+        """Something changes until the group ends."""
+        self.now = replace(self.now, **values)
+
+    def edge(self, *, opening: bool) -> State | None:
+        """Begins a group, or ends one and gives what it was."""
+        if opening:
+            if len(self._outer) >= DEPTH:
+                self._too_deep += 1
+            else:
+                self._outer.append(self.now)
+            return None
+        ended = self.now
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._outer:
+            self.now = self._outer.pop()
+            return ended
+        return None

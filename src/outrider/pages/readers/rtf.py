@@ -1,0 +1,292 @@
+"""Rich Text Format, by a parser of our own: those for Python give text without headings, tables and notes."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from outrider.pages.document import Document
+from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.refusals import broken
+from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
+from outrider.pages.readers.parts.word_runs import HYPERLINK
+from outrider.pages.readers.parts.writing import Draft, Run, inline, unmarked
+
+TOKENS = 20  # for each tag that may be looked at in a page
+KEPT = frozenset({"fonttbl", "stylesheet", "info", "title", "author", "subject", "creatim", "fldinst", "footnote",
+                  "listtext", "pntext", "annotation"})  # fmt: skip
+NOWHERE = frozenset(
+    "colortbl pict object nonshppict header headerl headerr headerf footer footerl footerr footerf sp listtable "  # noqa: SIM905
+    "listoverridetable rsidtbl generator xe tc themedata colorschememapping datastore latentstyles filetbl revtbl "
+    "atnid atnauthor atndate atnref bkmkstart bkmkend operator company category keywords comment doccomm hlinkbase "
+    "template pntxta pntxtb ftnsep ftnsepc aftnsep aftnsepc xmlnstbl mmathPr wgrffmtfilter".split()
+)
+THROUGH = frozenset({"shpinst", "shptxt", "fldrslt", "rtf", "field", "shp", "result"})
+LETTERS = {"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“",
+           "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "line": "\n", "lbr": "\n"}  # fmt: skip
+TOGGLES = {"b": "bold", "i": "italic", "strike": "struck", "striked": "struck", "v": "hidden"}
+HEADING = re.compile(r"heading ([1-9])")
+BULLETS = re.compile(r"^\W{0,3}$")
+NUMBER = re.compile(r"^(\d{1,9})[.)]$")
+FONTS = 5_000
+STYLES = 5_000
+
+
+def read(source: Source) -> Document:
+    """The paragraphs with headings, lists, tables and notes. Hidden text, headers and pictures are left out.
+
+    Raises:
+        Unavailable: code `broken_file`, if it does not begin as such a file does.
+    """
+    start = source.body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n\x00")
+    if not start.startswith(b"{\\rtf"):
+        raise broken(source, "RTF document", "it does not begin as one")
+    writer = Writer(Draft(source, "rtf"))
+    for token in tokens(source.body[source.body.index(b"{\\rtf") :], source.tags * TOKENS):
+        if writer.draft.full:
+            writer.draft.cut = True
+            break
+        writer.take(token)
+    return writer.document()
+
+
+@dataclass
+class Paragraph:
+    """What is known of the paragraph at hand."""
+
+    style: int = -1
+    outline: int = 0
+    in_table: bool = False
+    level: int = 0
+    marker: str = ""
+
+
+@dataclass
+class Writer:
+    """Takes tokens, writes blocks."""
+
+    draft: Draft
+    facts: dict[str, str] = field(default_factory=dict)
+    _stack: Stack = field(default_factory=Stack)
+    _runs: list[Run] = field(default_factory=list)
+    _paragraph: Paragraph = field(default_factory=Paragraph)
+    _cells: list[str] = field(default_factory=list)
+    _rows: list[list[str]] = field(default_factory=list)
+    _held: list[str] = field(default_factory=list)
+    _bytes: bytearray = field(default_factory=bytearray)
+    _fonts: dict[int, str] = field(default_factory=dict)
+    _styles: dict[int, str] = field(default_factory=dict)
+    _default: str = "cp1252"
+    _skip: int = 0
+    _starred: bool = False
+    _style: int = 0
+    _notes: list[tuple[list[Run], str]] = field(default_factory=list)
+    _link: str = ""
+    _high: int = 0
+    _created: dict[str, int] = field(default_factory=dict)
+
+    def take(self, token: Token) -> None:
+        """One token."""
+        if isinstance(token, Bytes):
+            self._data(token.data)
+            return
+        self._flush()
+        if isinstance(token, Edge):
+            self._skip = 0
+            self._edge(self._stack.edge(opening=token.opening))
+        elif token.name == "*":
+            self._starred = True
+        else:
+            self._word(token)
+            self._starred = False
+
+    def document(self) -> Document:
+        """What was written."""
+        self._flush()
+        self._end_paragraph()
+        self._end_table()
+        return self.draft.document(self.facts)
+
+    def _data(self, data: bytes) -> None:
+        skipped = min(self._skip, len(data))
+        self._skip -= skipped
+        self._bytes += data[skipped:]
+
+    def _flush(self) -> None:
+        """Decodes the bytes that came since the last control word."""
+        if self._bytes:
+            name = self._fonts.get(self._stack.now.font, self._default)
+            text = self._bytes.decode(name, "replace")
+            self._bytes.clear()
+            self._text(text)
+
+    def _text(self, text: str) -> None:
+        now = self._stack.now
+        if now.to == "-":
+            return
+        if now.to == "stylesheet":
+            self._styles[self._style] = (self._styles.get(self._style, "") + text)[:200]
+        elif now.to and now.to not in ("footnote", "annotation"):
+            self._held.append(text[:5_000])
+        elif now.hidden:
+            self.draft.hidden += bool(text.strip())
+        else:
+            self._runs.append(Run(text, now.bold, now.italic, now.struck, now.address or ""))
+
+    def _edge(self, ended: State | None) -> None:
+        """What a group has gathered is used at its end."""
+        if ended is None or ended.to == self._stack.now.to:
+            return
+        held = "".join(self._held).strip()
+        if ended.to in ("footnote", "annotation"):
+            self._end_note(ended.to)
+        elif ended.to == "fldinst":
+            found = HYPERLINK.match(held)
+            self._link = self.draft.address(found[1]) if found else ""
+        elif ended.to in ("listtext", "pntext"):
+            self._paragraph.marker = held or "-"
+        elif ended.to in ("title", "author", "subject"):
+            self.facts["description" if ended.to == "subject" else ended.to] = held
+        if ended.to not in ("-", ""):
+            self._held.clear()
+
+    def _end_note(self, kind: str) -> None:
+        note, (self._runs, label) = self._runs, self._notes.pop()
+        text = inline(note)
+        self.draft.note(label, f"Comment: {text}" if kind == "annotation" and text else text)
+
+    def _word(self, word: Word) -> None:
+        name = word.name
+        if name in KEPT or name in NOWHERE or (self._starred and name not in THROUGH):
+            self._destination(name)
+        elif name == "u" and word.value is not None:
+            self._unicode(word.value)
+        elif name in LETTERS:
+            self._text(LETTERS[name])
+        elif name in TOGGLES:
+            self._stack.change(**{TOGGLES[name]: word.on})
+        elif name in WORDS:
+            WORDS[name](self, word)
+
+    def _destination(self, name: str) -> None:
+        now = self._stack.now
+        if now.to == "-" or (now.to == "info" and name not in KEPT):
+            self._stack.change(to="-")
+        elif name in ("footnote", "annotation"):
+            if now.to in ("footnote", "annotation"):
+                return
+            label = f"{'c' if name == 'annotation' else ''}{len(self.draft.notes) + 1}"
+            self._notes.append(([*self._runs, Run(f"[^{label}]", literal=True)], label))
+            self._runs = []
+            self._stack.change(to=name)
+        else:
+            self._stack.change(to=name if name in KEPT else "-")
+
+    def _unicode(self, value: int) -> None:
+        code = value % 65_536
+        self._skip = self._stack.now.skipped
+        if 0xD800 <= code < 0xDC00:
+            self._high = code
+            return
+        if 0xDC00 <= code < 0xE000:
+            if not self._high:
+                return
+            code = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00
+        self._high = 0
+        self._text(chr(code))
+
+    def reset(self, word: Word) -> None:
+        if word.name == "pard":
+            marker = self._paragraph.marker
+            self._paragraph = Paragraph(marker=marker)
+        else:
+            self._stack.change(bold=False, italic=False, struck=False, hidden=False)
+
+    def shape(self, word: Word) -> None:
+        """A word about the paragraph, or in a table of styles or fonts."""
+        value = word.value or 0
+        if word.name == "s":
+            self._style = value
+            self._paragraph.style = value
+        elif word.name == "outlinelevel":
+            self._paragraph.outline = value + 1 if value < 9 else 0
+        elif word.name == "ilvl":
+            self._paragraph.level = max(0, min(value, 8))
+        elif word.name == "intbl":
+            self._paragraph.in_table = True
+        elif word.name in ("yr", "mo", "dy") and self._stack.now.to == "creatim":
+            self._created[word.name] = value
+            year, *rest = (self._created.get(name, 0) for name in ("yr", "mo", "dy"))
+            self.facts["published"] = f"{year:04d}" + "".join(f"-{part:02d}" for part in rest)
+
+    def letters(self, word: Word) -> None:
+        """A word about how bytes become characters."""
+        value = word.value or 0
+        if word.name == "ansicpg":
+            self._default = codec(value)
+        elif word.name == "uc":
+            self._stack.change(skipped=max(0, min(value, 8)))
+        elif word.name == "f":
+            self._stack.change(font=value)
+        elif word.name == "fcharset" and value in CHARSETS and len(self._fonts) < FONTS:
+            self._fonts[self._stack.now.font] = CHARSETS[value]
+
+    def linked(self, _word: Word) -> None:
+        """The result of a field begins: it leads where the field says."""
+        self._stack.change(to=self._stack.now.to if self._stack.now.to == "-" else "", address=self._link)
+        self._link = ""
+
+    def ends(self, word: Word) -> None:
+        """A paragraph, a cell or a row ends."""
+        if self._stack.now.to in ("footnote", "annotation"):
+            self._runs.append(Run(" "))
+        elif self._stack.now.to:
+            return
+        elif word.name in ("cell", "nestcell"):
+            self._cells.append(inline(self._runs))
+            self._runs = []
+        elif word.name in ("row", "nestrow"):
+            if any(self._cells):
+                self._rows.append(self._cells)
+            self._cells = []
+        elif self._paragraph.in_table:
+            self._runs.append(Run(" "))
+        else:
+            self._end_table()
+            self._end_paragraph()
+
+    def _end_table(self) -> None:
+        if self._cells:
+            self._rows.append(self._cells)
+        rows, self._rows, self._cells = self._rows, [], []
+        self.draft.rows(rows)
+
+    def _end_paragraph(self) -> None:
+        runs, self._runs = self._runs, []
+        about, self._paragraph = self._paragraph, replace(self._paragraph, marker="")
+        level = about.outline or _level(self._styles.get(about.style, ""))
+        text = inline(runs)
+        if not text:
+            return
+        if level:
+            self.draft.heading(level, unmarked(runs))
+        elif about.marker:
+            number = NUMBER.match(about.marker)
+            bare = BULLETS.match(about.marker) or number
+            marker = f"{number[1]}." if number else "-"
+            self.draft.item(about.level, text if bare else f"{about.marker} {text}", marker)
+        else:
+            self.draft.add(text)
+
+
+def _level(style: str) -> int:
+    found = HEADING.match(style.lower())
+    return int(found[1]) if found else 0
+
+
+WORDS = {
+    **dict.fromkeys(("pard", "plain"), Writer.reset),
+    **dict.fromkeys(("s", "outlinelevel", "ilvl", "intbl", "yr", "mo", "dy"), Writer.shape),
+    **dict.fromkeys(("ansicpg", "uc", "f", "fcharset"), Writer.letters),
+    **dict.fromkeys(("par", "sect", "page", "cell", "nestcell", "row", "nestrow"), Writer.ends),
+    "fldrslt": Writer.linked,
+}
+reader = Reader("rtf", ("application/rtf", "text/rtf"), read, suffixes=(".rtf",), rank=40)

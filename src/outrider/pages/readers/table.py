@@ -1,0 +1,79 @@
+"""Tables of separated values (RFC 4180 and its looser kin): CSV, TSV and what spreadsheets call so."""
+
+import csv
+import io
+from itertools import islice
+
+from outrider.pages.document import Document, tidy
+from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.readers.text import read_text
+
+ROWS = 5_000
+SAMPLE = 20  # lines by which the separator is told
+SEPARATORS = ",;\t|"
+FEW = 2
+
+
+def read(source: Source) -> Document:
+    """The rows as a Markdown table, at most 5,000 and 60 columns, and how many more there are.
+
+    What makes no table is shown as it is. Never raises.
+    """
+    text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    separator, text = _named_separator(text)
+    separator = separator or ("\t" if "tab" in source.content_type else _separator(text))
+    rows, more = _rows(text, separator)
+    if len(rows) < FEW or _wide(rows) < FEW or not _fits(rows):
+        return read_text(source)
+    draft = Draft(source, "table")
+    draft.rows([[tidy(cell) for cell in row] for row in rows])
+    if more:
+        draft.add(f"(… {more} more rows were not read)")
+    facts = {"rows": len(rows) - 1 + more, "columns": _wide(rows)}
+    return draft.document(metadata=facts)
+
+
+def _named_separator(text: str) -> tuple[str, str]:
+    """The separator that a first line `sep=;` names, as Excel writes it, and the text without that line."""
+    head, _, rest = text.partition("\n")
+    return (head[4], rest) if head.lower().startswith("sep=") and len(head) == len("sep=;") else ("", text)
+
+
+def _separator(text: str) -> str:
+    """The one that splits the first lines into the same number of fields most often, and into most of them."""
+    sample = text[:100_000].split("\n")[:SAMPLE]
+
+    def score(separator: str) -> tuple[int, int]:
+        try:
+            counts = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
+        except csv.Error:
+            return 0, 0
+        first = counts[0] if counts else 1
+        return (sum(count == first for count in counts), first) if first > 1 else (0, 0)
+
+    return max(SEPARATORS, key=score)
+
+
+def _rows(text: str, separator: str) -> tuple[list[list[str]], int]:
+    """The first rows that hold something, and how many follow."""
+    reader = (row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in row))
+    rows: list[list[str]] = []
+    try:
+        rows.extend(islice(reader, ROWS))
+        return rows, sum(1 for _ in reader)
+    except csv.Error:
+        return [], 0
+
+
+def _wide(rows: list[list[str]]) -> int:
+    return max(map(len, rows), default=0)
+
+
+def _fits(rows: list[list[str]]) -> bool:
+    """Whether most rows are as wide as the first one; prose with commas is not."""
+    width = len(rows[0])
+    return width >= FEW and sum(len(row) == width for row in rows) * 10 >= len(rows) * 7
+
+
+reader = Reader("table", ("text/csv", "text/tab-separated-values"), read, suffixes=(".csv", ".tsv"))
