@@ -132,12 +132,16 @@ class Browsers:
         state = await session.state()
         return await asyncio.to_thread(self.states.save, state_id, state)
 
+    @property
+    def running(self) -> "list[Engine | Attached]":
+        """The browsers that are up."""
+        return [task.result() for task in self._engines.values() if _is_up(task)]
+
     def status(self) -> dict[str, Any]:
         """What `doctor` and operators want to know: which browser, its sandbox, what is guarded, how many sessions."""
         from outrider.browser.status import status
 
-        running = [task.result() for task in self._engines.values() if _is_up(task)]
-        return status(self.settings, running) | {"sessions": len(self._sessions)}
+        return status(self.settings, self.running) | {"sessions": len(self._sessions)}
 
     async def aclose(self) -> None:
         """Closes every session and browser; nothing of them is left."""

@@ -67,6 +67,7 @@ class Hung(Unavailable):
 CONTEXT_GONE = (
     "Cannot find context with specified id",
     "Execution context was destroyed",
+    "Inspected target navigated or closed",
     "uniqueContextId not found",
     "Frame with the given id was not found",
     "No frame for given id found",
@@ -75,7 +76,6 @@ PAGE_GONE = (
     "Session with given id not found",
     "Target closed",
     "Target crashed",
-    "Inspected target navigated or closed",
     "Not attached to an active page",
     "No target with given id found",
 )
@@ -84,7 +84,7 @@ PAGE_GONE = (
 class _Pending:
     """A command that waits for its answer."""
 
-    __slots__ = ("future", "method", "session_id", "timer")
+    __slots__ = ("future", "method", "session_id", "then", "timer")
 
     def __init__(
         self, method: str, session_id: str, future: asyncio.Future[dict[str, Any]], timer: asyncio.TimerHandle
@@ -93,6 +93,7 @@ class _Pending:
         self.session_id = session_id
         self.future = future
         self.timer = timer
+        self.then: Handler | None = None
 
     def settle(self, message: dict[str, Any]) -> None:
         self.timer.cancel()
@@ -100,8 +101,11 @@ class _Pending:
             return
         if "error" in message:
             self.future.set_exception(_refusal(self.method, message["error"]))
-        else:
-            self.future.set_result(message.get("result", {}))
+            return
+        result = message.get("result", {})
+        if self.then:
+            self.then(result)
+        self.future.set_result(result)
 
     def fail(self, error: Exception) -> None:
         self.timer.cancel()
@@ -151,8 +155,11 @@ class Connection:
         session_id: str | None = None,
         *,
         timeout: float = DEADLINE,
+        then: Handler | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
         """Sends a command at once; awaiting the value gives the answer's `result`.
+
+        `then` gets the result before any event that comes after it is handled; whoever awaits does not.
 
         Raises (when awaited):
             BrowserGone, PageGone: at once, when what was asked is gone.
@@ -166,7 +173,8 @@ class Connection:
             return future
         number = next(self._numbers)
         timer = loop.call_later(timeout, self._expire, number, timeout)
-        self._pending[number] = _Pending(method, session_id or "", future, timer)
+        self._pending[number] = waiting = _Pending(method, session_id or "", future, timer)
+        waiting.then = then
         message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
         if session_id:
             message["sessionId"] = session_id
@@ -239,14 +247,19 @@ class Channel:
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
 
     def send(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float = DEADLINE
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float = DEADLINE,
+        then: Handler | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
         """As `Connection.send`, to this target."""
         if self.lost is not None and self.connection.lost is None:
             future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
             future.set_exception(PageGone(self.lost, code="page_gone"))
             return future
-        return self.connection.send(method, params, self.session_id, timeout=timeout)
+        return self.connection.send(method, params, self.session_id, timeout=timeout, then=then)
 
     def tell(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Sends a command whose answer nobody needs."""

@@ -58,7 +58,7 @@ FEATURES_OFF = (
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
 )
-SMALL = ("--disk-cache-size=33554432", "--media-cache-size=1048576", "--process-per-site", "--disable-dev-shm-usage")
+SMALL = ("--disk-cache-size=33554432", "--media-cache-size=1048576", "--disable-dev-shm-usage")
 # What remains after the proxy: WebRTC's own sockets, QUIC, and names that the browser would resolve itself.
 EGRESS = (
     "--proxy-bypass-list=<-loopback>",

@@ -80,7 +80,7 @@ class Frame:
             "userGesture": True,
         }
         for last in (False, True):
-            params["executionContextId"] = context = await self.context(world)
+            params["executionContextId"] = context = await self.context(world, timeout=seconds)
             try:
                 return await self.channel.send("Runtime.callFunctionOn", params, timeout=seconds)
             except ContextGone as error:
@@ -91,7 +91,7 @@ class Frame:
                     raise
         raise AssertionError("unreachable")
 
-    async def context(self, world: str) -> int:
+    async def context(self, world: str, *, timeout: float = DEADLINE) -> int:  # noqa: ASYNC109
         """The execution context of a world, made when it is first asked for."""
         if (known := self.worlds.get(world)) is not None:
             return known
@@ -99,7 +99,8 @@ class Frame:
             raise NotFound("the frame is gone", code="frame_gone", hint="look at the page again")
         if world == MAIN:
             return await self._main()
-        answer = await self.channel.send("Page.createIsolatedWorld", {"frameId": self.id, "worldName": world})
+        params = {"frameId": self.id, "worldName": world}
+        answer = await self.channel.send("Page.createIsolatedWorld", params, timeout=timeout)
         self.worlds[world] = answer["executionContextId"]
         return self.worlds[world]
 

@@ -66,7 +66,7 @@ class Key:
 def read_chord(text: str) -> tuple[list[Key], Key]:
     """`Control+Shift+a` as the keys to hold and the key to press. Raises InvalidInput."""
     parts = [*text[:-2].split("+"), "+"] if text.endswith("++") else text.split("+") if text != "+" else ["+"]
-    *held, last = [_named(part) for part in parts if part]
+    *held, last = [_named(part) for part in parts if part] or [""]
     wrong = [name for name in held if name not in MODIFIERS]
     if not last or wrong:
         raise InvalidInput(f"keys: {text!r} is no key", hint="write Enter, Tab, a, Control+a, Shift+ArrowDown")

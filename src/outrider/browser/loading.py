@@ -12,6 +12,7 @@ from outrider.browser.cdp import Channel
 DOCUMENTS = 50  # loads that are remembered
 # Requests that may stay open for as long as the page lives.
 ENDLESS = frozenset({"EventSource", "WebSocket", "Media", "Ping", "Manifest", "CSPViolationReport", "Preflight"})
+SHOWN = "shown"  # the mark of a document that its frame has begun to show
 LONG = 3.0  # seconds after which a request counts as one that waits for news
 
 
@@ -20,7 +21,7 @@ class Load:
     """One document's way into a frame.
 
     Attributes:
-        marks: What it has passed: `commit`, `DOMContentLoaded`, `load` …
+        marks: What it has passed: `shown`, `DOMContentLoaded`, `load`.
         status: Its HTTP status; None for documents that come by no network.
         refused: The egress guard's own words, when the answer is the proxy's.
     """
@@ -105,7 +106,7 @@ class Loading:
             self.ring()
 
     def _committed(self, frame: dict[str, Any], main: Callable[[str], bool]) -> None:
-        self.load(frame.get("loaderId", "")).marks.add("commit")
+        self.load(frame.get("loaderId", "")).marks.add(SHOWN)
         if main(frame["id"]):
             self.commits += 1
             self.navigating = None

@@ -16,7 +16,7 @@ def safe_name(suggested: str, default: str = "download") -> str:
     """
     text = unicodedata.normalize("NFC", suggested.encode("utf-8", "replace").decode())
     last = re.split(r"[/\\]", text)[-1]
-    name = UNSAFE.sub("_", last).strip(" .")
+    name = re.sub(r"\.{2,}", ".", UNSAFE.sub("_", last)).strip(" .")
     stem, dot, extension = name.rpartition(".")
     if dot and stem and len(extension) <= 10:
         name = f"{stem[: LONGEST - len(extension) - 1].rstrip(' .')}.{extension}"

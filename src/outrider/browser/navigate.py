@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from outrider.browser.cdp import Hung
+from outrider.browser.loading import SHOWN
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
 from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
@@ -148,7 +149,7 @@ async def step(page: Page, by: int, *, seconds: float = 30.0) -> Arrival:
 async def loaded(page: Page, loader: str, seconds: float) -> str:
     """Waits for a document: `load`; else what it had reached when patience ended. Raises Unavailable."""
     marks = page.loading.load(loader).marks
-    gone = lambda: page.lost is not None or page.main.loader not in ("", loader)  # noqa: E731
+    gone = lambda: page.lost is not None or (SHOWN in marks and page.main.loader != loader)  # noqa: E731
     there = lambda name: name in marks or gone()  # noqa: E731
     deadline = time.monotonic() + max(seconds, 0.1)
     if not await page.loading.until(lambda: there("DOMContentLoaded"), seconds):

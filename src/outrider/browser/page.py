@@ -44,15 +44,18 @@ class Page:
         self._dresses: list[Dress] = []
         self._channels = [channel]
         self._on_lost: list[Callable[[Page], None]] = []
+        self._attached_once = False
 
     async def attach(self) -> None:
         """Takes the page over: its frames, its worlds, and what it is still to load."""
+        self._attached_once = True
         await self._adopt(self.channel, None)
 
     async def wear(self, dress: Dress) -> None:
         """Sets something up on every channel that the page has and will have (logs, a time zone)."""
         self._dresses.append(dress)
-        await asyncio.gather(*(each for channel in list(self._channels) for each in dress(channel)))
+        if self._attached_once:
+            await asyncio.gather(*(each for channel in list(self._channels) for each in dress(channel)))
 
     def on_lost(self, watcher: "Callable[[Page], None]") -> None:
         """Calls `watcher` once when the page is closed or crashes; `lost` says which."""
@@ -215,27 +218,31 @@ class Page:
         return Handle(answer["object"]["objectId"], "node")
 
     async def _adopt(self, channel: Channel, parent: Frame | None) -> None:
-        """Sets up the page's target, or that of a cross-origin frame, all in one breath, and lets it run."""
+        """Sets up the page's target, or that of a cross-origin frame, all in one breath, and lets it run.
+
+        Nothing may be awaited before it is let go: some of it is answered only by a renderer that runs.
+        """
         self._listen(channel)
+        follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": FOLLOWED}
         sent = [
             channel.send("Page.enable"),
-            channel.send("Page.getFrameTree"),
+            channel.send("Page.getFrameTree", then=lambda got: self._take(channel, got["frameTree"], parent)),
             channel.send("Page.setLifecycleEventsEnabled", {"enabled": True}),
             channel.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
             channel.send("Inspector.enable"),
-            channel.send(
-                "Target.setAutoAttach",
-                {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": FOLLOWED},
-            ),
+            channel.send("Target.setAutoAttach", follow),
             *(
                 channel.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": world})
                 for world, source in self._scripts
             ),
             *(each for dress in self._dresses for each in dress(channel)),
+            channel.send("Runtime.enable"),
+            channel.send("Runtime.runIfWaitingForDebugger"),
         ]
-        self.frames.take(channel, (await sent[1])["frameTree"], parent)
-        sent += [channel.send("Runtime.enable"), channel.send("Runtime.runIfWaitingForDebugger")]
         await asyncio.gather(*sent)
+
+    def _take(self, channel: Channel, tree: dict[str, Any], parent: Frame | None) -> None:
+        self.frames.take(channel, tree, parent)
 
     def _listen(self, channel: Channel) -> None:
         self.frames.follow(channel)

@@ -12,6 +12,7 @@ import anyio
 from outrider.core.errors import NotConfigured, Unavailable
 
 FIRST = 10  # our ends lie above the descriptors that the browser expects
+PATH_BYTES = 104 - len("/org.chromium.Chromium.123456/SingletonSocket") - 1  # sockaddr_un of macOS and the BSDs
 POLL = 0.01  # seconds between two looks at whether it has ended
 WORDS = 2_000  # characters of its last words that are kept
 
@@ -74,8 +75,7 @@ def spawn(program: Path, arguments: list[str], folder: Path) -> Process:
         raise NotConfigured(
             "a browser cannot be started on Windows yet", hint="start one yourself and set `browser.cdp_url`"
         )
-    words, temporary = folder / "words.log", folder / "tmp"
-    temporary.mkdir(exist_ok=True)
+    words = folder / "words.log"
     theirs_in, ours_out = _pipe()
     ours_in, theirs_out = _pipe()
     try:
@@ -99,8 +99,17 @@ def _spawned(program: Path, arguments: list[str], words: Path, reading: int, wri
         (os.POSIX_SPAWN_DUP2, reading, 3),
         (os.POSIX_SPAWN_DUP2, writing, 4),
     ]
-    environ = os.environ | {"TMPDIR": str(words.parent / "tmp")}
+    environ = os.environ | {"TMPDIR": str(_temporary(words.parent))}
     return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
+
+
+def _temporary(folder: Path) -> Path:
+    """Where the browser puts its socket: a killed one leaves it there, and its path must fit into 104 bytes."""
+    own = folder / "tmp"
+    if len(os.fsencode(own)) > PATH_BYTES:
+        return Path("/tmp")  # noqa: S108 - the browser makes a folder of its own in it
+    own.mkdir(exist_ok=True)
+    return own
 
 
 def _pipe() -> tuple[int, int]:

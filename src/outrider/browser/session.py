@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from outrider.browser.cdp import BrowserGone, Channel, PageGone
+from outrider.browser.cdp import BrowserGone, Channel, PageGone, ProtocolError
 from outrider.browser.console import Console
 from outrider.browser.context import Context
 from outrider.browser.dialogs import Dialogs
@@ -322,7 +322,9 @@ class Session:
         self.lost = None
         self.tabs.add(page, front=True)
         if old is not None:
-            with suppress(OutriderError):
+            if not old.crashed:
+                old.channel.tell("Page.crash")  # one that hangs would not let itself be closed
+            with suppress(OutriderError, ProtocolError):
                 await self._context_now().browser.close_page(old)
             self.tabs.drop(old)
 

@@ -15,8 +15,8 @@ NETWORK_SHARE = 0.7  # of the limit, for requests alone
 # Styles are left out: what only moves or fades has not changed what is there.
 WATCH = """(quiet, limit) => new Promise(done => {
   const begun = performance.now();
-  let last = begun, changes = 0;
-  const observer = new MutationObserver(list => { last = performance.now(); changes += list.length; });
+  let last = begun;
+  const observer = new MutationObserver(() => { last = performance.now(); });
   observer.observe(document, {subtree: true, childList: true, characterData: true, attributes: true,
     attributeFilter: ['class', 'hidden', 'disabled', 'open', 'checked', 'selected', 'value', 'src', 'href',
       'aria-hidden', 'aria-expanded', 'aria-busy', 'aria-disabled', 'aria-selected', 'aria-checked', 'inert']});
@@ -24,7 +24,7 @@ WATCH = """(quiet, limit) => new Promise(done => {
     const now = performance.now();
     if (now - last >= quiet || now - begun >= limit) {
       observer.disconnect();
-      done([now - last >= quiet, changes]);
+      done(now - last >= quiet);
     } else setTimeout(look, Math.min(quiet - (now - last), limit - (now - begun)) + 1);
   };
   setTimeout(look, quiet);
@@ -47,13 +47,11 @@ class Rest:
     Attributes:
         quiet: Nothing changed any more; False when the limit came first.
         navigated: The page itself shows another document.
-        changes: Changes seen in its tree while it was watched.
         seconds: How long it took.
     """
 
     quiet: bool
     navigated: bool
-    changes: int
     seconds: float
 
 
@@ -71,12 +69,11 @@ async def settle(page: Page, since: Mark, *, quiet: float = QUIET, limit: float 
         quiet: Seconds in which nothing may change.
         limit: Seconds for everything; a navigation may take as long again.
     """
-    changes, calm = 0, False
+    calm = False
     deadline = time.monotonic() + limit
     while (left := deadline - time.monotonic()) > 0 and page.lost is None:
         await wait_for_navigation(page, since.commits, left)
-        calm, seen = await _watched(page, quiet, left)
-        changes += seen
+        calm = await _watched(page, quiet, left)
         if page.loading.navigating is not None or not calm:
             continue
         if not page.loading.busy(since.at):
@@ -85,15 +82,13 @@ async def settle(page: Page, since: Mark, *, quiet: float = QUIET, limit: float 
         if not await page.loading.until(lambda: not page.loading.busy(since.at), enough):
             break
     navigated = page.loading.commits > since.commits
-    return Rest(calm, navigated, changes, time.monotonic() - since.at)
+    return Rest(calm, navigated, time.monotonic() - since.at)
 
 
-async def _watched(page: Page, quiet: float, limit: float) -> tuple[bool, int]:
-    """Whether the tree of the page's own frame came to rest in time, and how often it changed."""
+async def _watched(page: Page, quiet: float, limit: float) -> bool:
+    """Whether the tree of the page's own frame came to rest in time."""
     try:
-        calm, changes = await page.evaluate_in(WORLD, WATCH, quiet * 1e3, limit * 1e3, timeout=limit + 1.0)
-    except ContextGone:
-        return False, 0
-    except (ScriptError, Hung):
-        return False, 0
-    return bool(calm), int(changes)
+        calm = await page.evaluate_in(WORLD, WATCH, quiet * 1e3, limit * 1e3, timeout=limit + 1.0)
+    except (ContextGone, ScriptError, Hung):
+        return False
+    return bool(calm)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from outrider.browser.bell import Bell
 from outrider.browser.page import Page
 from outrider.core.errors import NotFound
 
@@ -22,6 +23,7 @@ class Tabs:
         self._limit = limit
         self.current: Page | None = None
         self.opened = 0
+        self._bell = Bell()
         self.on_crash: Callable[[Page], None] = lambda _: None
 
     def __iter__(self) -> Iterator[Page]:
@@ -37,9 +39,14 @@ class Tabs:
     def add(self, page: Page, *, front: bool) -> None:
         """A further page; it leaves by itself when it closes."""
         self._pages.append(page)
+        self._bell.ring()
         page.on_lost(self._lost)
         if front or self.current is None:
             self.current = page
+
+    async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Waits until a condition about the tabs holds; False when it did not in time."""
+        return await self._bell.until(condition, seconds)
 
     def at(self, number: int) -> Page:
         """The page of that number, counted from 1. Raises NotFound."""
@@ -65,6 +72,7 @@ class Tabs:
 
     def _lost(self, page: Page) -> None:
         """A closed page goes, and the one that opened it, or the last one, comes to the front; a crashed one stays."""
+        self._bell.ring()
         if page.crashed:
             self.on_crash(page)
             return

@@ -1,0 +1,75 @@
+"""One browser for all tests of the engine, and our site at two origins."""
+
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import browser_site
+import fakes
+from outrider.browser import Browsers, BrowserSettings, Options, Session
+from outrider.core.egress import EgressSettings, Guard
+
+
+@dataclass(frozen=True)
+class Site:
+    """The addresses of the same site at two origins, and a guard that lets nothing else be reached."""
+
+    here: str
+    there: str
+
+    @property
+    def guard(self) -> Guard:
+        ports = [str(urlsplit(each).port) for each in (self.here, self.there)]
+        hosts = ("127.0.0.1", "localhost")
+        return Guard(EgressSettings(allow=[f"{host}:{port}" for host in hosts for port in ports]))
+
+
+@pytest.fixture(scope="session")
+async def site() -> AsyncGenerator[Site]:
+    async with AsyncExitStack() as stack:
+        there = await stack.enter_async_context(fakes.serve(browser_site.site()))
+        far = there.replace("127.0.0.1", "localhost")
+        here = await stack.enter_async_context(fakes.serve(browser_site.site(far)))
+        yield Site(here, far)
+
+
+@pytest.fixture(scope="session")
+async def browsers(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browsers]:
+    folder = tmp_path_factory.mktemp("browser")
+    settings = BrowserSettings(max_tabs=8, download_bytes=1_000_000, flags=["--disable-popup-blocking"])
+    found = Browsers(settings, site.guard, folder)
+    yield found
+    await found.aclose()
+
+
+Open = Callable[..., Awaitable[Session]]
+
+
+@pytest.fixture
+async def opened(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncGenerator[Open]:
+    """Opens sessions at a path of our site; they are closed when the test ends."""
+    mine: list[Session] = []
+
+    async def open_at(path: str = "/form", **options) -> Session:
+        wish: dict[str, Any] = {"download_folder": tmp_path / "files"} | options
+        session, _ = await browsers.open("test", f"{site.here}{path}", Options(**wish))
+        mine.append(session)
+        return session
+
+    yield open_at
+    for session in mine:
+        if not session.closed:
+            await browsers.close("test", session.id)
+
+
+@pytest.fixture
+def temporary() -> Generator[Path]:
+    """A temporary folder with a short name: a browser's socket must fit into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)

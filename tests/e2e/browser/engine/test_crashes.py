@@ -1,0 +1,169 @@
+"""Crashed and hanging pages and browsers: noticed at once, named, and left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.browser import Browsers, BrowserSettings
+from outrider.browser.cdp import BrowserGone, Hung, PageGone
+from outrider.browser.profile import sweep
+from outrider.core.errors import NotConfigured, Unavailable
+
+WORLD = "test"
+
+
+async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_was(opened, browsers, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        page.channel.tell("Page.crash")
+        with anyio.fail_after(5), pytest.raises(PageGone, match="crashed"):
+            await page.evaluate_in(WORLD, "() => new Promise(() => {})")
+    assert session.status == "crashed"
+    with pytest.raises(Unavailable) as lost:
+        async with session.use():
+            pass
+    assert lost.value.code == "page_crashed"
+    assert lost.value.details["url"] == f"{site.here}/article"
+    back = await browsers.reopen(session)
+    assert (back.url, back.title, session.status) == (f"{site.here}/article", "On lighthouses", "active")
+
+
+async def test_navigating_a_crashed_session_is_enough(opened, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { document.cookie = 'kept=1' }")
+        page.channel.tell("Page.crash")
+        await page.loading.until(lambda: page.crashed, 5)
+    assert (await session.goto(f"{site.here}/form")).title == "Order form"
+    async with session.use() as page:
+        assert await page.evaluate_in("", "() => document.cookie") == "kept=1"
+
+
+async def test_a_crashed_frame_leaves_the_page_alone(opened):
+    session = await opened("/frames")
+    async with session.use() as page:
+        await page.loading.until(lambda: any("/middle" in frame.url for frame in page.frames), 5)
+        far = next(frame for frame in page.frames if "/middle" in frame.url)
+        far.channel.tell("Page.crash")
+        with anyio.fail_after(5), pytest.raises(PageGone):
+            await far.evaluate(WORLD, "() => new Promise(() => {})")
+        assert await page.evaluate_in(WORLD, "() => document.title") == "Frames"
+
+
+async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+        with pytest.raises(Hung):
+            await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
+    with anyio.fail_after(20):
+        assert (await browsers.reopen(session)).title == "On lighthouses"
+    async with session.use() as page:
+        assert await page.evaluate_in(WORLD, "() => 2") == 2
+
+
+async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_path):
+    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/article")
+        other, _ = await browsers.open("test", f"{site.here}/form")
+        process = browsers.running[0].running.process
+        async with session.use() as page:
+            os.kill(process.pid, signal.SIGKILL)
+            with anyio.fail_after(5), pytest.raises(BrowserGone):
+                await page.evaluate_in(WORLD, "() => new Promise(() => {})")
+        assert [session.status, other.status] == ["crashed", "crashed"]
+        with pytest.raises(Unavailable) as lost:
+            async with other.use():
+                pass
+        assert lost.value.code == "browser_gone"
+        assert lost.value.details["url"] == f"{site.here}/form"
+        back = await browsers.reopen(session)
+        assert (back.url, session.status) == (f"{site.here}/article", "active")
+        assert "cookies are gone" in session.notes[-1]
+        assert (await browsers.reopen(other)).title == "Order form"
+    finally:
+        await browsers.aclose()
+
+
+async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site, tmp_path):
+    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/article")
+        process = browsers.running[0].running.process
+        async with session.use() as page:
+            os.killpg(process.pid, signal.SIGSTOP)
+            with pytest.raises(Hung):
+                await page.evaluate_in(WORLD, "() => 1", timeout=0.3)
+    finally:
+        with anyio.fail_after(30):
+            await browsers.aclose()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+ORPHANS = """
+import anyio, os, sys
+from outrider.browser.launch import launch
+async def main():
+    running = await launch()
+    print(running.process.pid, running.profile.path, flush=True)
+    await anyio.sleep(60)
+anyio.run(main)
+"""
+
+
+async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_swept(temporary):
+    environ = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen([sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, text=True, env=environ) as owner:
+        assert owner.stdout
+        pid, _, profile = (await anyio.to_thread.run_sync(owner.stdout.readline)).strip().partition(" ")
+        owner.kill()
+    with anyio.fail_after(10):
+        while Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
+            await anyio.sleep(0.02)
+    assert Path(profile).exists()
+    assert sweep(temporary) == 1
+    assert not Path(profile).exists()
+
+
+def test_living_profiles_are_not_swept(tmp_path):
+    from outrider.browser.profile import Profile
+
+    mine = Profile(tmp_path)
+    assert sweep(tmp_path) == 0
+    mine.remove()
+    assert not mine.path.exists()
+    assert tempfile.gettempdir()
+
+
+async def test_a_program_that_is_no_browser_is_unavailable_with_its_last_words(site, tmp_path):
+    fake = tmp_path / "browser"
+    fake.write_text("#!/bin/sh\necho 'cannot open shared object file' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    browsers = Browsers(BrowserSettings(executable=str(fake)), site.guard, tmp_path)
+    try:
+        with pytest.raises(Unavailable, match="shared object"):
+            await browsers.open("test")
+    finally:
+        await browsers.aclose()
+
+
+async def test_no_browser_is_not_configured_with_the_command_that_installs_one(site, tmp_path):
+    browsers = Browsers(BrowserSettings(executable="/nowhere/chromium"), site.guard, tmp_path)
+    with pytest.raises(NotConfigured, match="/nowhere/chromium"):
+        await browsers.open("test")
+    await browsers.aclose()
+
+
+async def test_a_window_without_a_display_is_not_configured(browsers, monkeypatch):
+    from outrider.browser import Options
+
+    with pytest.raises(NotConfigured, match="no display"):
+        await browsers.open("test", options=Options(headless=False))

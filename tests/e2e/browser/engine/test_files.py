@@ -1,0 +1,148 @@
+"""Files in, files out, pictures and prints."""
+
+import pytest
+
+from outrider.browser.screenshot import print_pdf, screenshot
+from outrider.browser.uploads import give_files
+from outrider.core.errors import InvalidInput, NotFound, Refused
+
+WORLD = "test"
+
+
+async def click(page, selector):
+    await page.evaluate_in("", "(selector) => document.querySelector(selector).click()", selector)
+
+
+async def test_a_download_arrives_whole_in_its_folder(opened, tmp_path):
+    session = await opened("/downloads")
+    async with session.use() as page:
+        await click(page, "#report")
+        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.finished()
+    assert (done.state, done.name, done.size) == ("done", "report.csv", 8)
+    assert done.path == tmp_path / "files" / "report.csv"
+    assert done.path.read_text() == "a,b\n1,2\n"
+
+
+async def test_a_second_download_of_a_name_leaves_the_first_alone(opened, tmp_path):
+    session = await opened("/downloads")
+    async with session.use() as page:
+        for number in (1, 2):
+            await click(page, "#report")
+            assert await page.loading.until(lambda wanted=number: session.downloads.total == wanted, 5)
+            await session.downloads.finished()
+    assert sorted(path.name for path in (tmp_path / "files").iterdir()) == ["report (1).csv", "report.csv"]
+
+
+async def test_names_of_downloads_are_made_safe(opened, tmp_path):
+    session = await opened("/downloads")
+    async with session.use() as page:
+        await click(page, "#nasty")
+        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.finished()
+    assert done.path
+    assert done.path.parent == tmp_path / "files"
+    assert "\u202e" not in done.name
+    assert ".." not in done.name
+
+
+async def test_what_a_page_makes_itself_is_downloaded_too(opened):
+    session = await opened("/downloads")
+    async with session.use() as page:
+        await click(page, "#blob")
+        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
+    done = await session.downloads.finished()
+    assert done.path
+    assert (done.name, done.path.read_text()) == ("note.txt", "from the page")
+
+
+async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened, tmp_path):
+    session = await opened("/downloads")
+    async with session.use() as page:
+        await click(page, "#big")
+        assert await page.loading.until(lambda: session.downloads.total == 1, 5)
+    assert (await session.downloads.finished()).state == "refused"
+    assert not (tmp_path / "files").exists()
+
+
+async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(opened):
+    session = await opened()
+    with pytest.raises(NotFound, match="nothing has been downloaded"):
+        await session.downloads.finished()
+
+
+async def test_files_of_the_workspace_are_uploaded(opened, tmp_path, site):
+    (tmp_path / "a.txt").write_text("first")
+    (tmp_path / "b.txt").write_text("second")
+    session = await opened("/upload")
+    async with session.use() as page:
+        element = await page.handle_in(WORLD, "() => document.querySelector('input')")
+        await give_files(page.main, element, ["a.txt", str(tmp_path / "b.txt")], tmp_path)
+        assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"
+        commits = page.loading.commits
+        await click(page, "button")
+        assert await page.loading.until(lambda: page.loading.commits > commits, 5)
+        got = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
+    assert got == {"a.txt": "first", "b.txt": "second"}
+
+
+async def test_files_outside_the_workspace_are_not(opened, tmp_path):
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (tmp_path / "secret").write_text("x")
+    (workspace / "link").symlink_to(tmp_path / "secret")
+    session = await opened("/upload")
+    async with session.use() as page:
+        element = await page.handle_in(WORLD, "() => document.querySelector('input')")
+        for name in ("../secret", str(tmp_path / "secret"), "link", "/etc/passwd"):
+            with pytest.raises(Refused, match="outside the workspace"):
+                await give_files(page.main, element, [name], workspace)
+        with pytest.raises(NotFound):
+            await give_files(page.main, element, ["nothing"], workspace)
+        with pytest.raises(InvalidInput):
+            await give_files(page.main, element, ["."], workspace)
+        assert await page.evaluate_in(WORLD, "() => document.querySelector('input').files.length") == 0
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
+async def test_pictures_show_the_viewport_the_page_or_an_element(opened):
+    session = await opened("/article", size=(500, 400))
+    async with session.use() as page:
+        picture = await screenshot(page)
+        assert size_of(picture.data) == (500, 400)
+        whole = await screenshot(page, full=True)
+        assert size_of(whole.data)[1] > 2_000
+        assert not whole.cut
+        element = await page.handle_in(WORLD, "() => document.getElementById('fog')")
+        part = await screenshot(page, element=element)
+        assert size_of(part.data) == (part.width, part.height)
+        assert part.height < 60
+        photo = await screenshot(page, format="jpeg", quality=30)
+        assert photo.data.startswith(b"\xff\xd8")
+
+
+async def test_a_picture_of_an_endless_page_is_cut(opened):
+    session = await opened("/table")
+    async with session.use() as page:
+        whole = await screenshot(page, full=True, format="jpeg", quality=1)
+        assert whole.cut
+        assert whole.height <= 16_384
+
+
+async def test_a_page_is_printed_as_its_print_styles_want_it(opened):
+    import pypdfium2
+
+    session = await opened("/print")
+    async with session.use() as page:
+        data = await print_pdf(page)
+        with pytest.raises(InvalidInput, match="paper"):
+            await print_pdf(page, paper="papyrus")
+    document = pypdfium2.PdfDocument(data)
+    text = document[0].get_textpage().get_text_bounded()
+    assert len(document) == 2
+    assert "Only on paper" in text
+    assert "Only on screens" not in text
+    document.close()

@@ -1,0 +1,130 @@
+"""Going somewhere: what is refused, what is waited for, and where one is afterwards."""
+
+import anyio
+import pytest
+
+from outrider.browser.navigate import navigate, read_address
+from outrider.core.egress import Guard
+from outrider.core.errors import InvalidInput, Refused, Unavailable
+
+
+async def test_a_navigation_tells_address_title_and_status(opened, site):
+    session = await opened("/form")
+    there = await session.goto(f"{site.here}/article#fog")
+    assert (there.url, there.title, there.status, there.ready) == (
+        f"{site.here}/article#fog",
+        "On lighthouses",
+        200,
+        "load",
+    )
+    missing = await session.goto(f"{site.here}/nowhere")
+    assert missing.status == 404
+    assert (await session.goto(f"{site.here}/status/503")).status == 503
+
+
+async def test_redirects_are_followed_to_where_they_lead(opened, site):
+    session = await opened()
+    there = await session.goto(f"{site.here}/to?url=/to?url=/article")
+    assert (there.url, there.status) == (f"{site.here}/article", 200)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,hi", "chrome://settings",
+     "view-source:https://a.example", "blob:https://a.example/1", "about:config", "ftp://a.example/", "JAVASCRIPT:alert(1)",
+     " \tfile:///etc/passwd", "chrome-extension://abc/", "devtools://devtools/", "ws://a.example", "https://user:pass@a.example/", "http://", ""],
+)  # fmt: skip
+async def test_addresses_that_are_no_web_pages_are_refused_by_hand(opened, url):
+    session = await opened()
+    before = session.url
+    with pytest.raises((InvalidInput, Refused)):
+        await session.goto(url)
+    assert session.url == before
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1/", "http://169.254.169.254/latest", "http://10.0.0.1", "http://0x7f.1/"]
+)
+async def test_addresses_that_the_guard_refuses_are_refused_with_its_reason(opened, url):
+    session = await opened()
+    with pytest.raises(Refused) as refused:
+        await session.goto(url)
+    assert refused.value.code == "egress"
+
+
+async def test_a_redirect_to_a_forbidden_address_is_refused_with_the_guards_reason(opened, site):
+    session = await opened()
+    with pytest.raises(Refused, match=r"127\.0\.0\.2") as refused:
+        await session.goto(f"{site.here}/to?url=http://127.0.0.2/secret")
+    assert refused.value.code == "egress"
+    assert "egress.allow" in refused.value.hint
+
+
+async def test_a_name_that_does_not_exist_is_unavailable(opened):
+    session = await opened()
+    with pytest.raises(Unavailable, match=r"nothing-here\.invalid"):
+        await session.goto("https://nothing-here.invalid/")
+
+
+def test_a_bare_host_means_https():
+    assert read_address("example.com/a?b#c", None) == "https://example.com/a?b#c"
+    assert read_address("example.com:443/a", None) == "https://example.com:443/a"
+    assert read_address("about:blank", Guard()) == "about:blank"
+
+
+async def test_history_goes_both_ways_and_ends(opened, site):
+    session = await opened("/form")
+    await session.goto(f"{site.here}/article")
+    back = await session.back()
+    assert (back.moved, back.url, back.title) == (True, f"{site.here}/form", "Order form")
+    assert not (await session.back()).moved
+    forward = await session.forward()
+    assert (forward.moved, forward.url) == (True, f"{site.here}/article")
+    assert not (await session.forward()).moved
+
+
+async def test_history_within_a_document_counts_as_moving(opened, site):
+    session = await opened("/article")
+    await session.goto(f"{site.here}/article#fog")
+    back = await session.back()
+    assert (back.moved, back.url) == (True, f"{site.here}/article")
+
+
+async def test_reloading_loads_again(opened):
+    session = await opened("/form")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { document.title = 'Changed' }")
+    again = await session.reload()
+    assert (again.title, again.status, again.ready) == ("Order form", 200, "load")
+
+
+async def test_a_page_whose_last_script_never_comes_is_not_waited_for(opened, site):
+    session = await opened()
+    with anyio.fail_after(12):
+        there = await session.goto(f"{site.here}/slow")
+    assert (there.title, there.ready) == ("Slow", "DOMContentLoaded")
+
+
+async def test_a_document_that_never_ends_is_left_at_the_deadline(opened, site):
+    session = await opened()
+    async with session.use() as page:
+        with anyio.fail_after(10):
+            there = await navigate(page, f"{site.here}/endless", seconds=1.0)
+        assert there.ready == "commit"
+    assert (await session.goto(f"{site.here}/form")).title == "Order form"
+
+
+async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened, site):
+    session = await opened()
+    async with session.use() as page:
+        with anyio.fail_after(10), pytest.raises(Unavailable, match=r"within 0\.5 s"):
+            await navigate(page, f"{site.here}/never", seconds=0.5)
+    assert (await session.goto(f"{site.here}/article")).status == 200
+
+
+async def test_an_address_that_is_a_file_stays_where_it_was(opened, site):
+    session = await opened("/downloads")
+    there = await session.goto(f"{site.here}/file/report.csv")
+    assert there.download
+    assert there.url == f"{site.here}/downloads"
+    assert (await session.downloads.finished()).state == "done"

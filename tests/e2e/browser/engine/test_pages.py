@@ -1,0 +1,233 @@
+"""Frames, worlds, scripts and trusted input in a real browser."""
+
+import math
+
+import anyio
+import pytest
+
+from outrider.browser import MAIN, ScriptError
+from outrider.browser.cdp import ContextGone, Hung
+from outrider.browser.settle import mark, settle
+from outrider.core.errors import InvalidInput
+
+WORLD = "test"
+
+
+async def test_values_come_back_as_they_are(opened):
+    session = await opened()
+    async with session.use() as page:
+        for value in (None, True, 3, 2.5, "ü\n'\"</script>", [1, [2]], {"a": {"b": None}}, math.inf):
+            assert await page.evaluate_in(WORLD, "(value) => value", value) == value
+        assert math.isnan(await page.evaluate_in(WORLD, "() => NaN"))
+        assert await page.evaluate_in(WORLD, "() => undefined") is None
+        assert await page.evaluate_in(WORLD, "async () => { await 1; return 7 }") == 7
+
+
+async def test_what_a_script_throws_is_named(opened):
+    session = await opened()
+    async with session.use() as page:
+        with pytest.raises(ScriptError, match="TypeError: no such thing"):
+            await page.evaluate_in(WORLD, "() => { throw new TypeError('no such thing') }")
+        with pytest.raises(ScriptError, match="just text"):
+            await page.evaluate_in(WORLD, "() => { throw 'just text' }")
+
+
+async def test_handles_go_back_in(opened):
+    session = await opened()
+    async with session.use() as page:
+        handle = await page.handle_in(WORLD, "() => document.querySelector('h1')")
+        assert handle.kind == "node"
+        assert await page.evaluate_in(WORLD, "(element) => element.textContent", handle) == "Order"
+
+
+async def test_the_page_sees_nothing_of_an_isolated_world(opened):
+    session = await opened()
+    async with session.use() as page:
+        await page.evaluate_in(WORLD, "() => { globalThis.ours = 1 }")
+        assert await page.evaluate_in(MAIN, "() => typeof ours") == "undefined"
+        assert await page.evaluate_in(WORLD, "() => ours") == 1
+        assert await page.evaluate_in(MAIN, "() => heard.length") == 0
+        assert await page.evaluate_in(WORLD, "() => typeof heard") == "undefined"
+
+
+async def test_an_installed_script_is_in_every_frame_and_every_later_document(opened, site):
+    session = await opened("/frames")
+    async with session.use() as page:
+        await page.install(WORLD, "globalThis.greet = () => 'hello ' + location.pathname")
+        assert await page.evaluate_in(WORLD, "() => greet()") == "hello /frames"
+        far = next(frame for frame in page.frames if "/middle" in frame.url)
+        assert await far.evaluate(WORLD, "() => greet()") == "hello /middle"
+    await session.goto(f"{site.here}/article")
+    async with session.use() as page:
+        assert await page.evaluate_in(WORLD, "() => greet()") == "hello /article"
+    await session.goto(f"{site.there}/form")  # another process
+    async with session.use() as page:
+        assert await page.evaluate_in(WORLD, "() => greet()") == "hello /form"
+
+
+async def until(page, condition):
+    """Whether a condition comes to hold on the page."""
+    look = f"const look = () => ({condition})() ? done(true) : setTimeout(look, 5)"
+    wait = f"() => new Promise(done => {{ {look}; look() }})"
+    return await page.evaluate_in(WORLD, wait, timeout=5)
+
+
+async def frames_of(page):
+    """The page's frames by path, once all have loaded."""
+    assert await page.loading.until(lambda: sum(frame.url.startswith("http") for frame in page.frames) == 4, 5)
+    return {frame.url.rpartition("/")[2] or "frames": frame for frame in page.frames}
+
+
+async def test_frames_of_other_origins_are_followed_into_their_processes(opened):
+    session = await opened("/frames")
+    async with session.use() as page:
+        frames = await frames_of(page)
+        far, near, deep = frames["middle"], frames["inner?near"], frames["inner?deep"]
+        assert near.channel is page.channel
+        assert far.channel is not page.channel
+        assert deep.parent is far
+        assert far.parent is page.main
+        assert await deep.evaluate(WORLD, "() => document.title") == "Inner"
+        owner = await page.owner(far, WORLD)
+        assert await page.evaluate_in(WORLD, "(element) => element.id", owner) == "far"
+
+
+async def test_input_reaches_a_frame_of_another_process(opened):
+    session = await opened("/frames")
+    async with session.use() as page:
+        frames = await frames_of(page)
+        for name in ("inner?near", "inner?deep"):
+            frame = frames[name]
+            before = mark(page)
+            await settle(page, before)
+            x, y = await page.offset(frame)
+            await page.mouse("click", x + 20, y + 15)
+            await page.mouse("click", x + 20, y + 40)
+            await page.insert_text("grüß")
+            await page.key("!")
+            told = "() => [document.querySelector('button').textContent, document.querySelector('input').value]"
+            assert await frame.evaluate(MAIN, told) == ["Pressed", "grüß!"]
+
+
+async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(opened, site):
+    session = await opened("/frames")
+    async with session.use() as page:
+        frames = await frames_of(page)
+        go = "(url) => { document.getElementById('near').src = url }"
+        near = frames["inner?near"]
+        await page.evaluate_in(MAIN, go, f"{site.there}/inner?moved")
+        assert await page.loading.until(lambda: near.url.endswith("?moved") and near.channel is not page.channel, 5)
+        assert await near.evaluate(WORLD, "() => location.search") == "?moved"
+        await page.evaluate_in(MAIN, go, f"{site.here}/inner?back")
+        assert await page.loading.until(lambda: near.url.endswith("?back") and near.channel is page.channel, 5)
+        assert await near.evaluate(WORLD, "() => location.search") == "?back"
+        await page.evaluate_in(MAIN, "() => document.getElementById('far').remove()")
+        assert await page.loading.until(lambda: frames["inner?deep"].detached, 5)
+        assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
+
+
+async def test_mouse_and_keys_are_trusted_and_complete(opened):
+    session = await opened("/form")
+    async with session.use() as page:
+        box = """() => { const box = document.querySelector('[name=name]').getBoundingClientRect();
+          return [box.x + 5, box.y + 5] }"""
+        x, y = await page.evaluate_in(WORLD, box)
+        await page.mouse("click", x, y)
+        for chord in ("a", "Shift+b", "C", "1", "!", "Space", "ß", "ArrowLeft", "Delete"):
+            await page.key(chord)
+        assert await page.evaluate_in(WORLD, "() => document.querySelector('[name=name]').value") == "aBC1! "
+        await page.key("Control+a")
+        await page.insert_text("Ada")
+        assert await page.evaluate_in(WORLD, "() => document.querySelector('[name=name]').value") == "Ada"
+        heard = await page.evaluate_in(MAIN, "() => heard")
+        assert all(trusted for _, _, trusted in heard)
+        assert [kind for kind, _, _ in heard][:3] == ["mousedown", "mouseup", "click"]
+        await page.evaluate_in(MAIN, "() => { heard.length = 0 }")
+        await page.mouse("click", x, y, count=2)
+        await page.mouse("click", x, y, button="right")
+        kinds = [kind for kind, _, _ in await page.evaluate_in(MAIN, "() => heard")]
+        assert {"dblclick", "contextmenu"} <= set(kinds)
+
+
+async def test_an_unknown_key_is_refused(opened):
+    session = await opened()
+    async with session.use() as page:
+        for chord in ("Enterr", "Hyper+a", ""):
+            with pytest.raises(InvalidInput, match="keys:"):
+                await page.key(chord)
+
+
+async def test_the_wheel_scrolls(opened):
+    session = await opened("/article")
+    async with session.use() as page:
+        await page.mouse("wheel", 100, 100, delta=(0, 300))
+        assert await until(page, "() => scrollY > 200")
+
+
+async def test_a_script_that_never_ends_has_a_deadline(opened):
+    session = await opened()
+    async with session.use() as page:
+        with pytest.raises(Hung):
+            await page.evaluate_in(WORLD, "() => new Promise(() => {})", timeout=0.2)
+        assert await page.evaluate_in(WORLD, "() => 1") == 1
+
+
+async def test_a_script_whose_document_goes_away_says_so_at_once(opened, site):
+    session = await opened()
+    async with session.use() as page:
+        with pytest.raises(ContextGone), anyio.fail_after(5):
+            await page.evaluate_in(
+                WORLD, "(url) => { location = url; return new Promise(() => {}) }", f"{site.here}/spa"
+            )
+
+
+async def test_many_calls_at_once_get_their_own_answers(opened):
+    session = await opened()
+    async with session.use() as page:
+        got: dict[int, int] = {}
+
+        async def ask(number: int) -> None:
+            got[number] = await page.evaluate_in(WORLD, "(number) => number * 2", number)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(100):
+                tasks.start_soon(ask, number)
+        assert got == {number: number * 2 for number in range(100)}
+
+
+async def test_a_message_of_many_megabytes_passes_both_ways(opened):
+    session = await opened()
+    async with session.use() as page:
+        text = "ä€" * 2_000_000
+        assert await page.evaluate_in(WORLD, "(text) => text + '!'", text) == text + "!"
+
+
+async def test_settling_waits_for_what_the_page_still_does_and_no_longer(opened):
+    session = await opened("/spa")
+    async with session.use() as page:
+        assert await until(page, "() => document.getElementById('more')")
+        before = mark(page)
+        await page.evaluate_in(MAIN, "() => document.getElementById('more').click()")
+        rest = await settle(page, before)
+        assert rest.quiet
+        assert not rest.navigated
+        assert await page.evaluate_in(WORLD, "() => [document.title, location.pathname]") == ["More", "/spa/more"]
+
+
+async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(opened):
+    session = await opened("/form")
+    async with session.use() as page:
+        await page.evaluate_in(MAIN, "() => { setInterval(() => document.body.append('x'), 10) }")
+        with anyio.fail_after(5):
+            rest = await settle(page, mark(page), limit=0.4)
+        assert not rest.quiet
+
+
+async def test_settling_follows_a_navigation(opened):
+    session = await opened("/article")
+    async with session.use() as page:
+        before = mark(page)
+        await page.evaluate_in(MAIN, "() => { setTimeout(() => document.getElementById('next').click(), 20) }")
+        rest = await settle(page, before)
+        assert rest.navigated
+        assert page.url.endswith("page=2")

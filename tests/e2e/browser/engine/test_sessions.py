@@ -1,0 +1,227 @@
+"""Sessions: isolated, bound to their caller, put away and woken, and gone without a trace."""
+
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.browser import Browsers, BrowserSettings, Options
+from outrider.core.errors import InvalidInput, NotFound, Unavailable
+
+WORLD = "test"
+
+
+async def test_a_session_belongs_to_its_caller(browsers, opened):
+    session = await opened()
+    assert browsers.get("test", session.id) is session
+    assert session in browsers.list("test")
+    assert browsers.list("somebody else") == []
+    for owner, name in (("somebody else", session.id), ("test", "nothing")):
+        with pytest.raises(NotFound) as missing:
+            browsers.get(owner, name)
+        assert missing.value.code == "session_not_found"
+        with pytest.raises(NotFound):
+            await browsers.close(owner, name)
+
+
+async def test_sessions_share_neither_cookies_nor_storage(opened, site):
+    ada, other = await opened("/login"), await opened("/login")
+    async with ada.use() as page:
+        await page.evaluate_in("", "() => { document.cookie = 'mine=1'; localStorage.mine = 1 }")
+    async with other.use() as page:
+        assert await page.evaluate_in("", "() => [document.cookie, localStorage.mine ?? null]") == ["", None]
+
+
+async def test_viewport_language_time_zone_and_name_are_as_wished(opened):
+    session = await opened("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
+    told = """() => [innerWidth, innerHeight, navigator.language, new Date(0).getHours(), (0.5).toLocaleString(),
+      navigator.userAgent.includes('Headless')]"""
+    async with session.use() as page:
+        assert await page.evaluate_in(WORLD, told) == [640, 480, "de-AT", 9, "0,5", False]
+        await page.loading.until(lambda: len(page.frames) == 5, 5)
+        far = next(frame for frame in page.frames if "/middle" in frame.url)
+        assert (await far.evaluate(WORLD, told))[2:] == ["de-AT", 9, "0,5", False]
+
+
+async def test_the_language_reaches_the_server(opened, site):
+    session = await opened("/headers", locale="de-AT")
+    async with session.use() as page:
+        headers = await page.evaluate_in(WORLD, "() => JSON.parse(document.body.innerText)")
+        assert headers["accept-language"].startswith("de-AT,de")
+        assert "Headless" not in headers["user-agent"]
+        assert not [name for name in headers if name.startswith("proxy")]
+
+
+@pytest.mark.parametrize(
+    "wish", [{"size": (1, 800)}, {"locale": "English!"}, {"timezone": "Mars/Olympus"}, {"timezone": "../../etc/passwd"}]
+)
+async def test_wishes_that_cannot_be_are_named(opened, wish):
+    with pytest.raises(InvalidInput, match=next(iter(wish)).replace("size", "viewport")):
+        await opened(**wish)
+
+
+async def test_ten_sessions_work_at_once(opened, site):
+    seen: dict[int, str] = {}
+
+    async def visit(number: int) -> None:
+        session = await opened("/form")
+        await session.goto(f"{site.here}/article?page={number}")
+        async with session.use() as page:
+            seen[number] = await page.evaluate_in(WORLD, "() => location.search")
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(10):
+            tasks.start_soon(visit, number)
+    assert seen == {number: f"?page={number}" for number in range(10)}
+
+
+async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
+    few = Browsers(BrowserSettings(max_sessions=1, warm=0), site.guard, tmp_path)
+    try:
+        first, _ = await few.open("test")
+        with pytest.raises(Unavailable) as full:
+            await few.open("test")
+        assert full.value.code == "too_many_sessions"
+        assert first.id in full.value.hint
+        await few.close("test", first.id)
+        await few.open("test")
+    finally:
+        await few.aclose()
+
+
+async def test_a_parked_session_wakes_where_it_was(opened, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { sessionStorage.kept = 'yes'; document.cookie = 'c=1'; scrollTo(0, 500) }")
+    assert await session.park()
+    assert (session.status, session.url) == ("parked", f"{site.here}/article")
+    assert len(session.tabs) == 0
+    async with session.use() as page:
+        told = await page.evaluate_in("", "() => [sessionStorage.kept, document.cookie, scrollY]")
+    assert told == ["yes", "c=1", 500]
+    assert session.status == "active"
+    assert "asleep" in session.notes[-1]
+
+
+async def test_a_session_with_something_typed_is_not_put_away(opened):
+    session = await opened("/form")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { document.querySelector('[name=name]').value = 'Ada' }")
+    assert not await session.park()
+    assert session.status == "active"
+
+
+async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
+    brief = Browsers(BrowserSettings(park_seconds=0.2, idle_seconds=1.5, warm=0), site.guard, tmp_path)
+    try:
+        session, _ = await brief.open("test", f"{site.here}/article")
+        with anyio.fail_after(20):
+            while session.status != "parked":
+                await anyio.sleep(0.02)
+            while session.status != "closed":
+                await anyio.sleep(0.02)
+        assert brief.list() == []
+    finally:
+        await brief.aclose()
+
+
+async def test_popups_become_tabs_behind_the_current_one(opened, site):
+    session = await opened("/popup")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => document.getElementById('open').click()")
+        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+        assert session.tabs.current is page
+        assert session.tabs.opened == 1
+    behind = await session.switch(2)
+    async with session.use() as page:
+        assert page is behind
+        assert await page.evaluate_in(WORLD, "() => document.readyState !== 'x' && innerWidth") == 1200
+    await session.close_tab(2)
+    async with session.use() as page:
+        assert page.url == f"{site.here}/popup"
+
+
+async def test_links_to_new_tabs_work_with_a_trusted_click(opened):
+    session = await opened("/popup")
+    async with session.use() as page:
+        box = "() => { const b = document.getElementById('blank').getBoundingClientRect(); return [b.x + 5, b.y + 5] }"
+        await page.mouse("click", *await page.evaluate_in(WORLD, box))
+        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+        new = session.tabs.at(2)
+        assert await new.loading.until(lambda: new.frames.main and new.url.endswith("/form"), 5)
+
+
+async def test_more_popups_than_allowed_are_closed_and_said(opened):
+    session = await opened("/popup")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => document.getElementById('many').click()")
+        assert await session.tabs.until(lambda: session.tabs.opened == 12, 10)
+        assert len(session.tabs) == 8
+        assert "too many tabs" in session.notes[-1]
+    with pytest.raises(Unavailable, match="too many tabs"):
+        await session.new_tab()
+
+
+async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(opened):
+    session = await opened("/popup")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => document.getElementById('closing').click()")
+        assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+    await session.switch(2)
+    assert await session.tabs.until(lambda: len(session.tabs) == 1, 5)
+    async with session.use() as front:
+        assert front is page
+
+
+async def test_new_tabs_are_counted_from_one(opened, site):
+    session = await opened("/form")
+    there = await session.new_tab(f"{site.here}/article")
+    assert there.title == "On lighthouses"
+    assert len(session.tabs) == 2
+    assert await session.title() == "On lighthouses"
+    await session.switch(1)
+    assert await session.title() == "Order form"
+    with pytest.raises(NotFound, match="no tab 7"):
+        await session.switch(7)
+
+
+def processes_below(pid: int) -> set[int]:
+    """All living descendants of a process."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                stat = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if stat[0] != "Z":
+                parents[int(folder.name)] = int(stat[1])
+    found: set[int] = set()
+    while more := {child for child, parent in parents.items() if parent in found | {pid}} - found:
+        found |= more
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
+async def test_a_hundred_sessions_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    before = processes_below(os.getpid())
+    many = Browsers(BrowserSettings(warm=1, max_sessions=100), site.guard, tmp_path / "data")
+    try:
+
+        async def visit() -> None:
+            for _ in range(25):
+                session, there = await many.open("test", f"{site.here}/form", Options(title="one of many"))
+                assert there.title == "Order form"
+                await many.close("test", session.id)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(visit)
+        assert many.list() == []
+        assert len(list(temporary.glob("outrider-browser-*"))) == 1
+    finally:
+        await many.aclose()
+    assert processes_below(os.getpid()) <= before
+    assert list(temporary.glob("outrider-browser-*")) == []

@@ -1,0 +1,78 @@
+"""Saved sign-ins."""
+
+import json
+
+import pytest
+
+from outrider.browser.states import States
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+
+
+async def signed_in(opened, site):
+    session = await opened("/login")
+    async with session.use() as page:
+        script = """() => { document.querySelector('[name=user]').value = 'ada';
+          document.querySelector('[name=password]').value = 'lovelace'; document.querySelector('button').click() }"""
+        await page.evaluate_in("", script)
+        assert await page.loading.until(lambda: page.url.endswith("/account"), 5)
+    return session
+
+
+async def test_a_sign_in_is_saved_and_used_again(opened, browsers, site):
+    session = await signed_in(opened, site)
+    kept = await browsers.save_state(session, " Shop ")
+    assert kept.state_id == "shop"
+    assert kept.cookies == 1
+    assert kept.origins == (site.here,)
+    assert kept.path.stat().st_mode & 0o777 == 0o600
+    assert "lovelace" not in kept.path.read_text()
+    again = await opened("/account", state_id="SHOP")
+    async with again.use() as page:
+        told = await page.evaluate_in("", "() => [document.querySelector('h1').textContent, localStorage.visits]")
+    assert told == ["Hello, ada", "2"]
+
+
+async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(opened, browsers):
+    before = len(browsers.list())
+    with pytest.raises(NotFound, match="no saved state 'nobody'"):
+        await opened("/account", state_id="nobody")
+    assert len(browsers.list()) == before
+
+
+def test_states_are_listed_and_deleted(tmp_path):
+    states = States(tmp_path / "states")
+    assert states.list() == []
+    states.save(None, {"cookies": [], "origins": []})
+    states.save("b-2", {"cookies": [{"name": "a", "value": "b"}], "origins": []})
+    assert [(each.state_id, each.cookies) for each in states.list()] == [("b-2", 1), ("default", 0)]
+    states.delete("B-2")
+    assert [each.state_id for each in states.list()] == ["default"]
+    with pytest.raises(NotFound):
+        states.delete("b-2")
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "a b", "ä", "x" * 65, "a.b"])
+def test_names_that_are_no_names_are_refused(tmp_path, name):
+    with pytest.raises(InvalidInput, match="state_id"):
+        States(tmp_path).save(name, {})
+
+
+def test_with_a_key_states_are_encrypted(tmp_path):
+    state = {"cookies": [{"name": "secret", "value": "token"}], "origins": []}
+    kept = States(tmp_path, "a passphrase").save("x", state)
+    assert kept.encrypted
+    assert kept.cookies is None
+    assert "token" not in kept.path.read_text()
+    assert States(tmp_path, "a passphrase").load("x") == state
+    for key in ("", "another"):
+        with pytest.raises(NotConfigured, match="x"):
+            States(tmp_path, key).load("x")
+
+
+def test_a_damaged_encrypted_state_does_not_open(tmp_path):
+    states = States(tmp_path, "k")
+    path = states.save("x", {"cookies": []}).path
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"data": data["data"][:-8] + "AAAAAAA="}))
+    with pytest.raises(NotConfigured):
+        states.load("x")
