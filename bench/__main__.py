@@ -1,9 +1,10 @@
-"""Runs the parts and prints their tables; a whole run also rewrites docs/benchmarks.md."""
+"""Runs the parts, prints their tables and puts them into docs/benchmarks.md."""
 
 import argparse
 import importlib
 import platform
 import sys
+from collections.abc import Sequence
 
 from bench.figures import Part
 from bench.peers import ROOT
@@ -15,7 +16,7 @@ HEAD = """# Benchmarks
 Outrider beside its peers, measured in turns in one run. Read the ratios: they hold where absolute times do not.
 The yardstick of each table has the ratio 1.00; less is better. Repeat it with `make bench`, or one part with
 `make bench PARTS=cold_start`; the peers are installed into `.cache/bench` in the versions that `bench/peers.txt` and
-`bench/package-lock.json` pin. The run rewrites this page.
+`bench/package-lock.json` pin. Each run rewrites its part of this page.
 """
 
 
@@ -27,9 +28,16 @@ def main() -> int:
     if unknown := set(given.parts) - set(PARTS):
         options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     found = [measure(name, quick=given.quick) for name in given.parts or PARTS]
-    if not given.parts and not given.quick:
-        REPORT.write_text("\n".join([HEAD, machine(), *(f"\n{part.text()}" for part in found)]) + "\n")
+    if not given.quick:
+        REPORT.write_text(report(REPORT.read_text() if REPORT.exists() else "", found))
     return 0
+
+
+def report(before: str, found: Sequence[Part]) -> str:
+    """The page with the sections of these parts new, and the others as they were."""
+    sections = {text.partition("\n")[0]: text.strip() for text in before.split("\n## ")[1:]}
+    sections |= {part.title: part.text().removeprefix("## ") for part in found}
+    return "\n\n".join([f"{HEAD}\n{machine()}", *(f"## {section}" for section in sections.values())]) + "\n"
 
 
 def measure(name: str, *, quick: bool) -> Part:

@@ -1,6 +1,6 @@
 """Figures and the tables that they are shown in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -23,17 +23,28 @@ class Measured:
     values: Mapping[str, Values]
     digits: int = 3
 
-    def ratio(self, name: str) -> float:
-        """The median against the yardstick's median."""
-        return median(self.values[name]) / median(self.values[self.yardstick])
+    def ratio(self, name: str, of: Callable[[Values], float] = median) -> float:
+        """The median, or another figure, against the yardstick's."""
+        return of(self.values[name]) / of(self.values[self.yardstick])
 
     def table(self) -> str:
-        """Markdown: contender, least, median, ratio."""
+        """Markdown: contender, least, median, and the ratio of each."""
         turns = len(next(iter(self.values.values())))
-        lines = [f"| {self.what}, {turns} turns | least | median | ratio |", "|---|---:|---:|---:|"]
+        if turns == 1:
+            return self._counted()
+        lines = [f"| {self.what}, {turns} turns | least | median | ratio of least | ratio of median |"]
+        lines.append("|---|---:|---:|---:|---:|")
         for name, values in self.values.items():
             least, middle = (f"{value:,.{self.digits}f}" for value in (min(values), median(values)))
-            lines.append(f"| {name} | {least} | {middle} | {self.ratio(name):.2f} |")
+            lines.append(f"| {name} | {least} | {middle} | {self.ratio(name, min):.2f} | {self.ratio(name):.2f} |")
+        return "\n".join(lines)
+
+    def _counted(self) -> str:
+        """The same for what was counted and not timed."""
+        lines = [f"| {self.what} | | ratio |", "|---|---:|---:|"]
+        lines += [
+            f"| {name} | {value:,.{self.digits}f} | {self.ratio(name):.2f} |" for name, [value] in self.values.items()
+        ]
         return "\n".join(lines)
 
 

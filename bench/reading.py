@@ -14,7 +14,7 @@ from bench.server import Server
 
 HAND = "httpx2 + trafilatura by hand"
 PAGES = 1_000
-FEW = 40  # what a slow peer reads in the same turn
+FEW = 16  # what a slow peer reads in the same turn
 TURNS = 5
 AT_ONCE = 8
 EVERY = 200_000  # characters: nobody cuts
@@ -36,7 +36,7 @@ def run(*, quick: bool) -> Part:
     wall, cpu, chars = ({name: [cost[at] for cost in costs] for name, costs in found.items()} for at in range(3))
     return Part(
         "Reading pages",
-        f"{turns * pages:,} generated pages of 60 layouts (articles, manuals, shops, forums; 60 to 190 kB with menus "
+        f"{turns * pages:,} generated pages of 60 layouts (articles, manuals, shops, forums; 45 to 75 kB with menus "
         f"and scripts) on loopback, {AT_ONCE} at a time, each address once. The server of the pages is a process of "
         f"its own. mcp-server-fetch reads {FEW} pages a turn, without robots.txt.",
         [
