@@ -8,9 +8,6 @@ from outrider.browser.scripts import REF
 DEFAULT_CHARS = 12_000
 LONGEST_LINE = 2_000
 MENTION = re.compile(rf"(?<=[ <(\[])({REF.pattern})(?=[ >\])]|$)")
-LANDMARK = re.compile(
-    r"^(#{1,6} |main|nav|header|footer|aside|search|form|dialog|modal dialog|table|grid|iframe|tablist|menu)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,6 @@ def limited(lines: list[str], limit: int = DEFAULT_CHARS, offset: int = 0) -> Pi
         end += 1
     kept = [line if len(line) <= max(limit, LONGEST_LINE) else f"{line[:LONGEST_LINE]}…" for line in lines[start:end]]
     return Piece("\n".join(kept), start, end - start, len(lines))
-
-
-def refs(line: str) -> list[str]:
-    """The references that a line speaks of."""
-    return [found[0] for found in MENTION.findall(line)] if "e" in line else []
 
 
 def mentioned(line: str) -> list[str]:

@@ -119,9 +119,8 @@ class Eyes:
             NotFound: `root` is no longer on the page.
         """
         looked: Mode = "viewport" if mode == "viewport" and not (root or find) else "full"
-        seen = await self.look(looked, root=root, urls=urls)
-        if not (root or urls or find):
-            await self._keep(seen)
+        seen = await self._seen_and_kept(looked) if not (root or urls or find) else None
+        seen = seen or await self.look(looked, root=root, urls=urls)
         lines = found(seen.lines, find) if find else seen.lines
         lines = interactive(lines) if mode == "interactive" else lines
         return Snapshot(limited(lines, limit, offset), seen.position, seen.rest)
@@ -161,6 +160,16 @@ class Eyes:
 
     async def _is_small(self) -> bool:
         return (await self.scripts.call(self.page.main, "position"))["elements"] < LARGE
+
+    async def _seen_and_kept(self, mode: Mode) -> Seen:
+        """A look that later ones are compared with; on a small page with the whole of it, asked for in one breath."""
+        known = self._seen
+        if mode == "viewport" and known is not None and known.position["elements"] < LARGE:
+            seen, self._seen = await asyncio.gather(self.look(mode), self.look("full"))
+            return seen
+        seen = await self.look(mode)
+        await self._keep(seen)
+        return seen
 
     async def _keep(self, seen: Seen | None) -> None:
         """Keeps a look to compare with: of a small page the whole, of a large one the viewport."""

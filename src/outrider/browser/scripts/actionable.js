@@ -8,7 +8,7 @@ const NESTED =
 
 // Returns "" for what cannot be acted on, otherwise why it can: native, role, focus, edit, handler or cursor.
 function actionable(element, role, style, around) {
-  const tag = element.localName;
+  const tag = tagOf(element);
   if (NATIVE.has(tag)) return tag === "summary" && role !== "button" ? "" : "native";
   if (tag === "input") return element.type === "hidden" ? "" : "native";
   if ((tag === "a" || tag === "area") && element.hasAttribute("href")) return "native";
@@ -41,7 +41,7 @@ function hasNested(element) {
 // A label whose own control cannot be seen stands for it: custom check boxes are drawn that way.
 function standsFor(label) {
   const control = label.control;
-  if (!control || control.type === "hidden" || control.localName === "button") return null;
+  if (!control || control.type === "hidden" || tagOf(control) === "button") return null;
   return isSeen(control) ? null : control;
 }
 

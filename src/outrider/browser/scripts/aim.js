@@ -28,7 +28,7 @@ function reachable(element) {
 }
 
 function facts(element) {
-  return { rect: boxOf(element), viewport: viewport(), tag: element.localName, type: element.type || "" };
+  return { rect: boxOf(element), viewport: viewport(), tag: tagOf(element), type: element.type || "" };
 }
 
 function viewport() {
@@ -88,7 +88,7 @@ function visibleBox(element) {
 }
 
 function boxesOf(element) {
-  if (element.localName === "area") return areaBox(element);
+  if (tagOf(element) === "area") return areaBox(element);
   const boxes = element.getClientRects();
   if (boxes.length && [...boxes].some((box) => box.width >= 1 && box.height >= 1)) return boxes;
   return [...element.children].flatMap((child) => [...child.getClientRects()]);
@@ -113,9 +113,9 @@ function sides(x, y, halfWidth, halfHeight) {
 // Whether a press on `hit` is a press on the element: it is inside, or one is the other's label.
 function counts(element, hit) {
   if (holds(element, hit)) return true;
-  const label = closestWhere(hit, (each) => each.localName === "label");
+  const label = closestWhere(hit, (each) => tagOf(each) === "label");
   if (label && label.control === element) return true;
-  return element.localName === "label" && element.control === hit;
+  return tagOf(element) === "label" && element.control === hit;
 }
 
 function unreachable(element) {

@@ -33,8 +33,8 @@ function suspects(limit = 40) {
 const HOSTS = new Set(["div", "span", "section", "article", "aside", "p", "header", "footer", "main", "nav", "blockquote"]);
 
 function looksClosed(element) {
-  if (element.localName.includes("-")) return true;
-  return HOSTS.has(element.localName) && !element.firstChild && element.offsetHeight > 8 && element.offsetWidth > 8;
+  if (tagOf(element).includes("-")) return true;
+  return HOSTS.has(tagOf(element)) && !element.firstChild && element.offsetHeight > 8 && element.offsetWidth > 8;
 }
 
 function begin(prefix, from) {

@@ -2,6 +2,21 @@
 
 const closedRoots = new WeakMap();
 
+// A form's fields and a document's forms shadow its own properties by their names, so these are asked for past them.
+function plainly(prototype, name) {
+  const { get } = Object.getOwnPropertyDescriptor(prototype, name);
+  return (node) => get.call(node);
+}
+
+const tagOf = plainly(Element.prototype, "localName");
+const idOf = plainly(Element.prototype, "id");
+const parentNodeOf = plainly(Node.prototype, "parentNode");
+const plainParentOf = plainly(Node.prototype, "parentElement");
+const firstChildOf = plainly(Node.prototype, "firstChild");
+const nodesOf = plainly(Node.prototype, "childNodes");
+const titleOf = plainly(Document.prototype, "title");
+const bodyOf = plainly(Document.prototype, "body");
+
 function shadowOf(element) {
   return element.shadowRoot || closedRoots.get(element) || null;
 }
@@ -9,9 +24,9 @@ function shadowOf(element) {
 function childrenOf(element) {
   const root = shadowOf(element);
   if (root) return root.childNodes;
-  if (element.localName !== "slot") return element.childNodes;
+  if (tagOf(element) !== "slot") return nodesOf(element);
   const assigned = assignedTo(element);
-  return assigned.length ? assigned : element.childNodes;
+  return assigned.length ? assigned : nodesOf(element);
 }
 
 // A closed root's slots say nothing to another world, so its host's children are matched by name.
@@ -24,7 +39,7 @@ function assignedTo(slot) {
 
 function parentOf(node) {
   if (node.assignedSlot) return node.assignedSlot;
-  const parent = node.parentNode;
+  const parent = parentNodeOf(node);
   if (!parent) return null;
   return parent.nodeType === Node.DOCUMENT_FRAGMENT_NODE ? parent.host || null : parent;
 }

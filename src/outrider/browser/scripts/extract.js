@@ -7,11 +7,11 @@ const NOT_COPIED = new Set(["script", "style", "noscript", "template"]);
 function domMap({ selector = "body", depth = 5 } = {}) {
   const { tops, failure } = scopes(selector);
   if (failure) return { ok: false, ...failure };
-  return { ok: true, title: document.title, url: location.href, domMap: mapNode(tops[0], Math.min(depth, 20)) };
+  return { ok: true, title: titleOf(document), url: location.href, domMap: mapNode(tops[0], Math.min(depth, 20)) };
 }
 
 function mapNode(element, depth) {
-  const node = { tag: element.localName, selector: selectorOf(element) };
+  const node = { tag: tagOf(element), selector: selectorOf(element) };
   const add = (name, value) => {
     if (value) node[name] = cleaned(shorten(String(value), 300));
   };
@@ -31,7 +31,7 @@ function ownText(element) {
 
 function mapChildren(element) {
   return [...childrenOf(element)].filter(
-    (node) => node.nodeType === Node.ELEMENT_NODE && !UNREAD.has(node.localName) && node.checkVisibility(),
+    (node) => node.nodeType === Node.ELEMENT_NODE && !UNREAD.has(tagOf(node)) && node.checkVisibility(),
   );
 }
 
@@ -41,7 +41,7 @@ function composedHtml({ selector = "", limit = 5_000_000, rendered = true } = {}
   if (failure) return { ok: false, ...failure };
   const out = { parts: [], size: 0, limit, rendered };
   for (const top of tops) copyNode(top, out);
-  return { ok: true, html: out.parts.join(""), truncated: out.size > limit, title: document.title, url: location.href };
+  return { ok: true, html: out.parts.join(""), truncated: out.size > limit, title: titleOf(document), url: location.href };
 }
 
 function put(out, text) {
@@ -56,7 +56,7 @@ function copyNode(node, out) {
 }
 
 function copyElement(element, out) {
-  const tag = element.localName;
+  const tag = tagOf(element);
   if (NOT_COPIED.has(tag) && element.type !== "application/ld+json") return;
   if (out.rendered && !isHead(element) && !element.checkVisibility() && !foldedAway(element)) return;
   if (tag === "slot") return copyChildren(element, out);
@@ -70,7 +70,7 @@ function copyElement(element, out) {
 
 // Closed details are text that a reader may open; display: contents has no box but children.
 function foldedAway(element) {
-  if (element.localName === "option" || element.localName === "optgroup") return true;
+  if (tagOf(element) === "option" || tagOf(element) === "optgroup") return true;
   return closedDetails(element) !== null || getComputedStyle(element).display === "contents";
 }
 
@@ -104,7 +104,7 @@ function escaped(text) {
 function visibleText({ selector = "" } = {}) {
   const { tops, failure } = scopes(selector);
   if (failure) return { ok: false, ...failure };
-  return { ok: true, text: cleaned(tops.map((top) => top.innerText ?? top.textContent).join("\n")), title: document.title, url: location.href };
+  return { ok: true, text: cleaned(tops.map((top) => top.innerText ?? top.textContent).join("\n")), title: titleOf(document), url: location.href };
 }
 
 function selectedText() {
@@ -123,7 +123,7 @@ function boxOfRef(ref) {
 // Boxes of what can be acted on and seen, for drawing references on a screenshot.
 function boxes() {
   const found = [];
-  for (const element of everyElement(document.body)) {
+  for (const element of everyElement(bodyOf(document))) {
     const make = asInteractable(element, false);
     const rect = make && boxOf(element);
     if (rect && intersects(rect)) found.push({ ref: refOf(element), ...rect });

@@ -16,7 +16,7 @@ function prepareFill(ref, text, { append = false } = {}) {
   heldBefore.set(field, valueIn(field));
   if (SET_DIRECTLY.has(field.type)) return setDirectly(field, text);
   field.focus({ preventScroll: true });
-  if (focused() !== field && !holds(focused() || document.body, field)) {
+  if (focused() !== field && !holds(focused() || bodyOf(document), field)) {
     return { ok: false, ...failing("not_editable", "it does not take the focus", "click it first"), ...evidence(element) };
   }
   selectIn(field, append);
@@ -24,16 +24,16 @@ function prepareFill(ref, text, { append = false } = {}) {
 }
 
 function editable(element) {
-  if (element.localName === "label" && element.control) return editable(element.control);
-  if (element.localName === "textarea") return element;
-  if (element.localName === "input") return UNTYPED.has(element.type) ? null : element;
+  if (tagOf(element) === "label" && element.control) return editable(element.control);
+  if (tagOf(element) === "textarea") return element;
+  if (tagOf(element) === "input") return UNTYPED.has(element.type) ? null : element;
   if (element.isContentEditable) return closestWhere(element, isEditingHost) || element;
   if (!holds(element, focused())) return null;
   return focused() && focused() !== element ? editable(focused()) : null;
 }
 
 function notAField(element) {
-  const type = element.localName === "input" ? element.type : element.localName;
+  const type = tagOf(element) === "input" ? element.type : tagOf(element);
   const inner = element.querySelector("input:not([type=hidden]),textarea,[contenteditable]");
   const hint = NOT_A_FIELD[type] || (inner ? `use the field in it: ${refOf(inner)} ${describe(inner)}` : "choose a text field");
   return failing("not_editable", `${describe(element)} takes no text`, hint);
@@ -128,7 +128,7 @@ function valueIn(field) {
 }
 
 function isMultiline(field) {
-  return field.localName !== "input";
+  return tagOf(field) !== "input";
 }
 
 // What the field holds now against what was meant; a secret is compared here and not told.
@@ -152,7 +152,7 @@ function sameText(value, meant) {
 function choose(ref, wanted) {
   const element = elementOf(ref);
   if (!element) return { ok: false, ...goneRef(ref) };
-  const select = element.localName === "label" ? element.control : element;
+  const select = tagOf(element) === "label" ? element.control : element;
   if (select?.localName !== "select") return { ok: false, ...notASelect(element), ...evidence(element) };
   const found = wanted.map((each) => optionFor(select, each));
   const missing = wanted.findIndex((_, at) => !found[at]);
@@ -224,7 +224,7 @@ function editDistance(one, other) {
 function fileField(target, count) {
   const { element, failure } = target.selector ? resolveAny(target) : resolve(target);
   if (failure) return { ok: false, ...failure };
-  const own = element.localName === "label" ? element.control : element;
+  const own = tagOf(element) === "label" ? element.control : element;
   const field = own?.type === "file" ? own : element.querySelector("input[type=file]");
   if (!field) return { ok: false, ...failing("not_editable", `${describe(element)} takes no files`, "choose a file field"), ...evidence(element) };
   return accepts(field, count);

@@ -64,7 +64,7 @@ const guard = new Guard();
 function focused() {
   let active = document.activeElement;
   while (active && shadowOf(active)?.activeElement) active = shadowOf(active).activeElement;
-  return active === document.body ? null : active;
+  return active === bodyOf(document) ? null : active;
 }
 
 // Waits until the page has been quiet for two frames, then tells what became of the press.
@@ -80,7 +80,7 @@ async function settle(ref, { wait = true, longest = LONGEST_MS } = {}) {
     connected: element !== null,
     after: element ? stateOf(element) : null,
     url: location.href,
-    title: document.title,
+    title: titleOf(document),
     focused: active && active !== guard.focus ? `${refOf(active)} ${describe(active)}` : "",
   };
   guard.disarm();
@@ -90,7 +90,7 @@ async function settle(ref, { wait = true, longest = LONGEST_MS } = {}) {
 // Once more quiet, after what the page had asked for has come.
 async function rest(longest = 300) {
   await quiet(longest);
-  return { url: location.href, title: document.title };
+  return { url: location.href, title: titleOf(document) };
 }
 
 async function quiet(longest) {
@@ -115,7 +115,7 @@ function isBrief(timing) {
 // What an action is expected to change, to compare before with after; no secrets.
 function stateOf(element) {
   return {
-    checked: checkedState(element) ?? (element.localName === "label" && element.control ? checkedState(element.control) : null),
+    checked: checkedState(element) ?? (tagOf(element) === "label" && element.control ? checkedState(element.control) : null),
     value: FIELD_ROLES.has(roleOf(element)) || isEditingHost(element) ? shorten(valueOf(element), 2000) : null,
     expanded: expandedState(element),
     pressed: element.getAttribute("aria-pressed"),

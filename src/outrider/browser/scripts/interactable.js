@@ -20,7 +20,7 @@ function interactable({ selector = "", includeHidden = false, maxElements = 100,
 }
 
 function scopes(selector) {
-  if (!selector) return { tops: [document.body || document.documentElement] };
+  if (!selector) return { tops: [bodyOf(document) || document.documentElement] };
   try {
     const found = [...document.querySelectorAll(selector)];
     const tops = found.filter((each) => !found.some((other) => other !== each && other.contains(each)));
@@ -46,7 +46,7 @@ function interactableFacts(element, role, visible) {
   const rect = boxOf(element);
   remember(ref, role, nameOf(element, role) || contentOfClickable(element, role));
   return {
-    ref, selector: selectorOf(element), tag: element.localName, role, name: cleaned(shorten(name, 200)),
+    ref, selector: selectorOf(element), tag: tagOf(element), role, name: cleaned(shorten(name, 200)),
     rect, inViewport: intersects(rect), visible, enabled: !disabledBy(element, "click"),
     attributes: attributesOf(element), capabilities: capabilitiesOf(element, role), ...valueFacts(element, role),
   };
@@ -66,7 +66,7 @@ function attributesOf(element) {
 }
 
 function capabilitiesOf(element, role) {
-  if (element.localName === "select") return ["select"];
+  if (tagOf(element) === "select") return ["select"];
   if (element.type === "file") return ["upload"];
   if (role === "checkbox" || role === "radio" || role === "switch") return ["click", "check"];
   return editable(element) && !element.readOnly ? ["click", "type"] : ["click"];
@@ -78,7 +78,7 @@ function valueFacts(element, role) {
   if (FIELD_ROLES.has(role)) facts.value = cleaned(shorten(valueOf(element), SHOWN_VALUE));
   const checked = checkedState(element);
   if (checked !== null) facts.checked = checked;
-  if (element.localName === "select") facts.options = Array.from(element.options, (each) => collapse(each.label)).slice(0, 50);
+  if (tagOf(element) === "select") facts.options = Array.from(element.options, (each) => collapse(each.label)).slice(0, 50);
   return facts;
 }
 
@@ -89,9 +89,9 @@ function selectorOf(element) {
 
 function uniqueOf(element) {
   const root = element.getRootNode();
-  const tag = CSS.escape(element.localName);
+  const tag = CSS.escape(tagOf(element));
   const choices = [];
-  if (element.id) choices.push(`#${CSS.escape(element.id)}`);
+  if (idOf(element)) choices.push(`#${CSS.escape(idOf(element))}`);
   for (const name of ["data-testid", "name", "aria-label"]) {
     const value = element.getAttribute(name);
     if (value && value.length < 80) choices.push(`${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
@@ -103,15 +103,15 @@ function uniqueOf(element) {
 
 function pathOf(element) {
   const parts = [];
-  for (let each = element; each && parts.length < 8; each = each.parentElement) {
+  for (let each = element; each && parts.length < 8; each = plainParentOf(each)) {
     const unique = each === element ? "" : uniqueOf(each);
-    parts.unshift(unique || `${CSS.escape(each.localName)}${nth(each)}`);
+    parts.unshift(unique || `${CSS.escape(tagOf(each))}${nth(each)}`);
     if (unique) break;
   }
   return parts.join(" > ");
 }
 
 function nth(element) {
-  const same = [...(element.parentNode?.children || [])].filter((each) => each.localName === element.localName);
+  const same = [...(parentNodeOf(element)?.children || [])].filter((each) => tagOf(each) === tagOf(element));
   return same.length > 1 ? `:nth-of-type(${same.indexOf(element) + 1})` : "";
 }

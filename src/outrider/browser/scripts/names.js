@@ -26,7 +26,7 @@ function partName(part, asker) {
 }
 
 function nativeName(element) {
-  switch (element.localName) {
+  switch (tagOf(element)) {
     case "input": return inputName(element);
     case "select": case "textarea": case "meter": case "progress": case "output": return labelsName(element);
     case "button": return element.labels?.length ? labelsName(element) : "";
@@ -58,33 +58,41 @@ function labelsName(control) {
 }
 
 function firstChildName(element, tag) {
-  for (const child of element.children) if (child.localName === tag) return contentName(child);
+  for (const child of element.children) if (tagOf(child) === tag) return contentName(child);
   return "";
 }
 
 // The text of an element as read aloud: hidden parts left out, images by their alternative, fields by their value.
-function contentName(element, except = null) {
+function contentName(element, except = null, most = LONGEST_NAME) {
   if (!element.firstElementChild && !shadowOf(element)) return collapse(element.textContent);
   const parts = [];
-  gatherName(element, except, parts);
+  parts.room = most;
+  gatherName(element, except, parts, 0);
   return collapse(parts.join(""));
 }
 
-function gatherName(element, except, parts) {
+const LONGEST_NAME = 5000;
+const DEEPEST = 300;
+
+function gatherName(element, except, parts, depth) {
+  if (depth > DEEPEST) return void parts.push(element.textContent);
   for (const child of childrenOf(element)) {
-    if (child.nodeType === Node.TEXT_NODE) parts.push(child.data);
-    else if (child.nodeType === Node.ELEMENT_NODE && child !== except) gatherChild(child, except, parts);
+    if (parts.room < 0) return;
+    if (child.nodeType === Node.TEXT_NODE) {
+      parts.push(child.data);
+      parts.room -= child.data.length;
+    } else if (child.nodeType === Node.ELEMENT_NODE && child !== except) gatherChild(child, except, parts, depth + 1);
   }
 }
 
-function gatherChild(child, except, parts) {
-  if (UNREAD.has(child.localName) || child.getAttribute("aria-hidden") === "true") return;
+function gatherChild(child, except, parts, depth) {
+  if (UNREAD.has(tagOf(child)) || child.getAttribute("aria-hidden") === "true") return;
   const style = getComputedStyle(child);
   if (style.display === "none" || style.visibility !== "visible") return;
   const gap = style.display.startsWith("inline") && style.display !== "inline-block" ? "" : " ";
-  parts.push(child.localName === "br" ? " " : gap);
+  parts.push(tagOf(child) === "br" ? " " : gap);
   const own = embeddedName(child);
-  if (own === null) gatherName(child, except, parts);
+  if (own === null) gatherName(child, except, parts, depth);
   else parts.push(` ${own} `);
   parts.push(gap);
 }
@@ -92,7 +100,7 @@ function gatherChild(child, except, parts) {
 function embeddedName(element) {
   const label = collapse(element.getAttribute("aria-label") || "");
   if (label) return label;
-  const tag = element.localName;
+  const tag = tagOf(element);
   if (tag === "img") return collapse(element.alt || "");
   if (tag === "svg") return element.querySelector("text") ? null : firstChildName(element, "title");
   if (tag === "select") return collapse(element.selectedOptions[0]?.label || "");
@@ -109,10 +117,10 @@ function paintedName(element, role) {
 }
 
 function isSecret(element) {
-  if (element.localName !== "input") return false;
+  if (tagOf(element) !== "input") return false;
   return element.type === "password" || /(^|[ -])(current-password|new-password|one-time-code|cc-csc)$/.test(element.autocomplete || "");
 }
 
 function isToggle(element) {
-  return element.localName === "input" && (element.type === "checkbox" || element.type === "radio");
+  return tagOf(element) === "input" && (element.type === "checkbox" || element.type === "radio");
 }

@@ -13,10 +13,10 @@ function obstacle(element, action) {
 }
 
 function disabledBy(element, action) {
-  const target = element.localName === "label" && element.control ? element.control : element;
+  const target = tagOf(element) === "label" && element.control ? element.control : element;
   if (action === "hover") return null;
   const native = closestWhere(target, (each) => each.matches(":disabled"));
-  if (native && (native === target || native.localName === "button")) return nativelyDisabled(native);
+  if (native && (native === target || tagOf(native) === "button")) return nativelyDisabled(native);
   const aria = closestWhere(target, (each) => each.getAttribute("aria-disabled") === "true");
   if (!aria) return null;
   const whose = aria === target ? "it has" : `${describe(aria)} around it has`;
@@ -24,7 +24,7 @@ function disabledBy(element, action) {
 }
 
 function nativelyDisabled(element) {
-  const fieldset = closestWhere(element, (each) => each.localName === "fieldset" && each.disabled);
+  const fieldset = closestWhere(element, (each) => tagOf(each) === "fieldset" && each.disabled);
   const message = element.hasAttribute("disabled")
     ? "disabled: it has the attribute disabled"
     : `disabled by ${fieldset ? describe(fieldset) : "its group"}`;
@@ -52,7 +52,7 @@ function notDisplayed(element) {
 
 // The list that drops from a <select> is drawn by the browser, out of any hand's reach.
 function insideList(option) {
-  const select = option.localName === "option" ? option.closest("select") : null;
+  const select = tagOf(option) === "option" ? option.closest("select") : null;
   if (!select || select.multiple || select.size > 1) return null;
   const next = `select ${quoted(collapse(option.label))} in ${refOf(select)} ${describe(select)}`;
   return failing("hidden", "an option of a drop-down list cannot be clicked", next);
@@ -66,7 +66,7 @@ function closedDetails(element) {
 }
 
 function firstSummary(details) {
-  return [...details.children].find((child) => child.localName === "summary");
+  return [...details.children].find((child) => tagOf(child) === "summary");
 }
 
 function insideDetails(inner) {
@@ -93,8 +93,8 @@ function hiddenBy(element, who, how) {
 
 // The control that says it opens what the element is in.
 function opener(element) {
-  const id = closestWhere(element, (each) => each.id && opensId(each.id))?.id;
-  const control = id ? opensId(id) : null;
+  const opened = closestWhere(element, (each) => idOf(each) && opensId(idOf(each)));
+  const control = opened ? opensId(idOf(opened)) : null;
   return control ? `maybe first click ${refOf(control)} ${describe(control)}` : "something on the page must show it first";
 }
 
@@ -125,7 +125,7 @@ function coveredBy(element) {
 }
 
 function withoutSize(element) {
-  if (element.localName === "area" || getComputedStyle(element).display === "contents") return null;
+  if (tagOf(element) === "area" || getComputedStyle(element).display === "contents") return null;
   const { width, height } = element.getBoundingClientRect();
   if (width >= 1 && height >= 1) return null;
   if (element.firstElementChild && [...element.querySelectorAll("*")].some(isSeen)) return null;

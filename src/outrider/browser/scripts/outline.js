@@ -30,6 +30,8 @@ class Outline {
     this.muted = 0;
     this.cells = 0;
     this.count = 0;
+    this.level = 0;
+    this.elements = 0;
     this.suspects = 0;
     this.shadows = 0;
     this.rowMark = "";
@@ -132,14 +134,24 @@ class Around {
   }
 }
 
+// A page may be nested or grow without end; an outline may not.
+const DEEPEST_WALK = 250;
+const MOST_ELEMENTS = 300_000;
+
 function walkChildren(element, out, style) {
-  const around = new Around(style);
-  if (element.localName === "slot" || shadowOf(element)) {
+  if (out.level >= DEEPEST_WALK) return out.text(element.textContent);
+  out.level += 1;
+  walkEach(element, out, new Around(style));
+  out.level -= 1;
+}
+
+function walkEach(element, out, around) {
+  if (tagOf(element) === "slot" || shadowOf(element)) {
     out.shadows += 1;
     for (const child of childrenOf(element)) walkChild(child, out, around);
     return;
   }
-  for (let child = element.firstChild; child; child = child.nextSibling) walkChild(child, out, around);
+  for (let child = firstChildOf(element); child; child = child.nextSibling) walkChild(child, out, around);
 }
 
 function walkChild(child, out, around) {
@@ -154,8 +166,8 @@ const SIGHT = { visibilityProperty: true, opacityProperty: true };
 const TABLE_PARTS = new Set(["td", "tr", "th", "tbody", "thead"]);
 
 function walk(element, out, around) {
-  const tag = element.localName;
-  if (UNREAD.has(tag)) return;
+  const tag = tagOf(element);
+  if (UNREAD.has(tag) || ++out.elements > MOST_ELEMENTS) return;
   if (tag === "br") return out.flush();
   const style = getComputedStyle(element);
   const display = style.display;
@@ -190,7 +202,7 @@ function dimly(element, out, style, around, inline) {
 // A box folded to nothing shows nothing of what overflows it.
 function isFolded(element, style) {
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
-  return (element.clientHeight === 0 || element.clientWidth === 0) && element.localName !== "body" && element.firstChild;
+  return (element.clientHeight === 0 || element.clientWidth === 0) && tagOf(element) !== "body" && element.firstChild;
 }
 
 function fadesIn(style) {
@@ -215,8 +227,8 @@ function emit(element, out, style, around, seen) {
     if (seen) emitActionable(element, out, style, role, why);
     return;
   }
-  if (element.localName === "label") return emitLabel(element, out, style);
-  if (NAMING.has(element.localName) && namesParent(element)) return;
+  if (tagOf(element) === "label") return emitLabel(element, out, style);
+  if (NAMING.has(tagOf(element)) && namesParent(element)) return;
   if (seen) emitStatic(element, out, style, role);
   else walkChildren(element, out, style);
 }
@@ -225,8 +237,8 @@ function emit(element, out, style, around, seen) {
 const NAMING = new Set(["legend", "figcaption"]);
 
 function namesParent(element) {
-  const parent = element.parentElement;
-  return parent !== null && !ownName(parent) && !hasNested(element) && NAMED_PARENTS.has(parent.localName);
+  const parent = plainParentOf(element);
+  return parent !== null && !ownName(parent) && !hasNested(element) && NAMED_PARENTS.has(tagOf(parent));
 }
 
 const NAMED_PARENTS = new Set(["fieldset", "figure"]);
@@ -262,7 +274,7 @@ function emitStandIn(label, control, out) {
 function emitActionable(element, out, style, role, why) {
   if (role === "link") return emitLink(element, out, style);
   if (FIELD_ROLES.has(role)) return emitField(element, out, style, role);
-  if (FLAT.has(role) || why === "native") return emitControl(element, out, style, role || element.localName);
+  if (FLAT.has(role) || why === "native") return emitControl(element, out, style, role || tagOf(element));
   if (why === "edit") return emitEditor(element, out, style, role);
   return emitClickable(element, out, style, role);
 }
@@ -309,9 +321,9 @@ function ownName(element) {
 function hintOf(element) {
   const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
   if (drawn) return quoted(collapse(drawn.alt || drawn.getAttribute("aria-label")));
-  if (element.id) return `#${shorten(element.id, 40)}`;
+  if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
   const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
-  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : element.localName;
+  return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
 }
 
 function emitField(element, out, style, role) {
@@ -321,7 +333,7 @@ function emitField(element, out, style, role) {
   const shown = name ? ` ${quoted(name)}` : ` ${hintOf(element)}`;
   const value = valuePart(element, role, name, out.valueLimit);
   out.item(`${word}${shown} ${ref}${value}${stateWords(element, role)}`);
-  if (element.localName === "div" && role === "listbox") out.nested(() => walkChildren(element, out, style));
+  if (tagOf(element) === "div" && role === "listbox") out.nested(() => walkChildren(element, out, style));
 }
 
 function emitEditor(element, out, style, role) {
@@ -334,9 +346,9 @@ function emitEditor(element, out, style, role) {
 
 // Clickable for other reasons than its kind: in angle brackets around what it says.
 function emitClickable(element, out, style, role) {
-  const nested = hasNested(element) || SPREAD.has(role) || element.localName === "canvas";
+  const nested = hasNested(element) || SPREAD.has(role) || tagOf(element) === "canvas";
   const name = nested ? "" : nameOf(element, role) || contentName(element);
-  const ref = out.refer(element, role, name || (nested ? shorten(contentName(element), 200) : ""));
+  const ref = out.refer(element, role, name || (nested ? shorten(contentName(element, null, 400), 200) : ""));
   const word = role && !PLAIN.has(role) ? `${role} ` : "";
   if (!nested) {
     cellBorder(role, out);
@@ -344,7 +356,7 @@ function emitClickable(element, out, style, role) {
     out.item(`<${word}${text}${text ? " " : ""}${ref}${stateWords(element, role)}>`);
     return;
   }
-  const label = ownName(element) || (element.localName === "canvas" ? `canvas ${hintOf(element)}` : "");
+  const label = ownName(element) || (tagOf(element) === "canvas" ? `canvas ${hintOf(element)}` : "");
   if (role === "row") out.rowMark = `<${ref}>`;
   else if (role === "listitem") out.pendingMark = `<${ref}>`;
   else out.item(`<${label ? `${label} ` : ""}${ref}${stateWords(element, role)}>`);
@@ -363,8 +375,8 @@ function emitStatic(element, out, style, role) {
   if (role === "img" || role === "canvas" || role === "video" || role === "audio") return emitImage(element, out, style, role);
   if (role === "iframe") return emitFrame(element, out);
   if (role === "progressbar" || role === "meter") return emitGauge(element, out, role);
-  if (element.localName === "pre") return emitPre(element, out, style);
-  if (element.localName === "details" && !element.open) return emitClosedDetails(element, out, style);
+  if (tagOf(element) === "pre") return emitPre(element, out, style);
+  if (tagOf(element) === "details" && !element.open) return emitClosedDetails(element, out, style);
   if (CONTAINERS.has(role)) return emitContainer(element, out, style, role, nameOf(element, role));
   if (CONTAINERS_IF_NAMED.has(role)) return emitIfNamed(element, out, style, role);
   return walkChildren(element, out, style);
@@ -396,7 +408,7 @@ function emitIfNamed(element, out, style, role) {
 }
 
 function insideItem(list) {
-  return list.parentElement?.localName === "li" && !list.parentElement.matches("nav li:only-child");
+  return plainParentOf(list)?.localName === "li" && !plainParentOf(list).matches("nav li:only-child");
 }
 
 function emitListItem(element, out, style) {
@@ -418,9 +430,9 @@ function emitListItem(element, out, style) {
 function emitImage(element, out, style, role) {
   const name = nameOf(element, role);
   if (name) out.item(`(${role} ${quoted(name)})`);
-  if (element.localName === "svg") return emitDrawing(element, out, style);
+  if (tagOf(element) === "svg") return emitDrawing(element, out, style);
   if (role !== "img" && !name) out.item(`(${role})`);
-  if (element.localName !== "img") walkChildren(element, out, style);
+  if (tagOf(element) !== "img") walkChildren(element, out, style);
 }
 
 function emitDrawing(svg, out, style) {
@@ -448,6 +460,6 @@ function emitPre(element, out, style) {
 }
 
 function emitClosedDetails(element, out, style) {
-  const summary = [...element.children].find((child) => child.localName === "summary");
+  const summary = [...element.children].find((child) => tagOf(child) === "summary");
   if (summary) walk(summary, out, new Around(style));
 }

@@ -52,7 +52,7 @@ function sameButDigits(one, other) {
 }
 
 function contentOfClickable(element, role) {
-  return ACTIVE_ROLES.has(role) ? "" : shorten(contentName(element), 200);
+  return ACTIVE_ROLES.has(role) ? "" : shorten(contentName(element, null, 400), 200);
 }
 
 function forgetDead() {

@@ -34,7 +34,7 @@ function whatTwinIs(twin, before) {
 // A page that draws itself anew has an element of the same role and name where the old one was.
 function twinOf({ role, name }) {
   const same = [];
-  for (const element of everyElement(document.body || document.documentElement)) {
+  for (const element of everyElement(bodyOf(document) || document.documentElement)) {
     if (roleOf(element) === role && nameOf(element, role) === name && isSeen(element)) same.push(element);
     if (same.length > 1) return null;
   }
@@ -93,7 +93,7 @@ function nearest(selector) {
   const scored = [];
   for (const element of candidates()) {
     const told = `${element.id} ${element.getAttribute("name") || ""} ${element.getAttribute("class") || ""} ${nameOf(element)}`;
-    const text = `${told} ${element.localName}`.toLowerCase();
+    const text = `${told} ${tagOf(element)}`.toLowerCase();
     const score = words.filter((word) => text.includes(word)).length;
     if (score && isSeen(element)) scored.push({ element, score });
   }
@@ -120,8 +120,8 @@ function describe(element) {
 
 function signature(element) {
   const first = (element.getAttribute("class") || "").trim().split(/\s+/)[0];
-  const id = element.id ? `#${shorten(element.id, 40)}` : "";
-  return `${element.localName}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
+  const id = idOf(element) ? `#${shorten(idOf(element), 40)}` : "";
+  return `${tagOf(element)}${id}${!id && first ? `.${shorten(first, 40)}` : ""}`;
 }
 
 function failing(reason, message, hint = "", more = {}) {

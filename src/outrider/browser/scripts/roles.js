@@ -53,19 +53,19 @@ function explicitRole(element, given) {
 }
 
 function implicitRole(element) {
-  const tag = element.localName;
+  const tag = tagOf(element);
   if (tag === "input") return INPUT_ROLES[element.type] ?? (element.hasAttribute("list") ? "combobox" : "textbox");
   if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : "";
   if (tag === "select") return element.multiple || element.size > 1 ? "listbox" : "combobox";
   if (tag === "header" || tag === "footer") return insideSection(element) ? "" : TAG_ROLES[tag];
   if (tag === "th") return element.scope === "row" ? "rowheader" : "columnheader";
-  if (tag === "summary") return element.parentElement?.localName === "details" ? "button" : "";
+  if (tag === "summary") return plainParentOf(element)?.localName === "details" ? "button" : "";
   if (tag === "img") return element.getAttribute("alt") === "" ? "" : "img";
   return TAG_ROLES[tag] ?? "";
 }
 
 function insideSection(element) {
-  for (let each = element.parentElement; each; each = each.parentElement) if (SECTIONS.has(each.tagName)) return true;
+  for (let each = plainParentOf(element); each; each = plainParentOf(each)) if (SECTIONS.has(each.tagName)) return true;
   return false;
 }
 
@@ -76,7 +76,7 @@ function canFocus(element) {
 function headingLevel(element) {
   const given = Number(element.getAttribute("aria-level"));
   if (given > 0) return Math.min(given, 6);
-  return /^h[1-6]$/.test(element.localName) ? Number(element.localName[1]) : 2;
+  return /^h[1-6]$/.test(tagOf(element)) ? Number(tagOf(element)[1]) : 2;
 }
 
 function isEditingHost(element) {

@@ -1,7 +1,7 @@
 // A snapshot: the outline of a document, or of one element in it, with where it was looked at.
 
 function snapshot({ mode = "full", root = "", urls = false, telling = true } = {}) {
-  const top = root ? elementOf(root) : document.body || document.documentElement;
+  const top = root ? elementOf(root) : bodyOf(document) || document.documentElement;
   if (!top) return { lines: "", gone: Boolean(root), ...position() };
   const view = mode === "viewport" && !root ? new View() : null;
   const out = new Outline({ view, urls, whole: Boolean(root), telling });
@@ -42,7 +42,7 @@ const KEPT = new Set(["\n", "\u0001", "\u200c", "\u200d"]);
 function position() {
   const page = document.scrollingElement || document.documentElement;
   return {
-    title: document.title,
+    title: titleOf(document),
     url: location.href,
     x: Math.round(scrollX),
     y: Math.round(scrollY),

@@ -39,13 +39,13 @@ function addAriaStates(element, states) {
 }
 
 function expandedState(element) {
-  if (element.localName === "summary") return String(element.parentElement.open);
+  if (tagOf(element) === "summary") return String(plainParentOf(element).open);
   return element.getAttribute("aria-expanded");
 }
 
 function addFieldStates(element, states) {
   if (element.required || element.getAttribute("aria-required") === "true") states.push("required");
-  if (element.readOnly && READ_ONLY_ABLE.has(element.localName)) states.push("read-only");
+  if (element.readOnly && READ_ONLY_ABLE.has(tagOf(element))) states.push("read-only");
   const invalid = element.getAttribute("aria-invalid");
   if ((invalid && invalid !== "false") || element.matches(":user-invalid")) states.push("invalid");
 }
@@ -55,15 +55,15 @@ const READ_ONLY_ABLE = new Set(["input", "textarea"]);
 // The value as it may be told: of a secret only whether there is one.
 function valueOf(element) {
   if (isSecret(element)) return element.value ? "(hidden)" : "";
-  if (element.localName === "select") return Array.from(element.selectedOptions, (each) => collapse(each.label)).join(", ");
+  if (tagOf(element) === "select") return Array.from(element.selectedOptions, (each) => collapse(each.label)).join(", ");
   if (element.type === "file") return Array.from(element.files, (each) => each.name).join(", ");
-  if ("value" in element && element.localName !== "li" && element.localName !== "button") return String(element.value);
+  if ("value" in element && tagOf(element) !== "li" && tagOf(element) !== "button") return String(element.value);
   if (isEditingHost(element)) return collapse(element.innerText);
   return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || "";
 }
 
 function valuePart(element, role, name, limit) {
-  if (element.localName === "select") return selectPart(element);
+  if (tagOf(element) === "select") return selectPart(element);
   const value = collapse(valueOf(element));
   if (value) return ` = ${isSecret(element) ? value : quoted(shorten(value, limit))}${rangePart(element)}`;
   const hint = collapse(element.getAttribute("placeholder") || "");

@@ -15,7 +15,7 @@ function emitTable(table, out, style, role) {
 function walkTable(table, out, style) {
   const around = new Around(style);
   for (const child of childrenOf(table)) {
-    if (child.nodeType === Node.ELEMENT_NODE && child.localName !== "caption") walk(child, out, around);
+    if (child.nodeType === Node.ELEMENT_NODE && tagOf(child) !== "caption") walk(child, out, around);
   }
 }
 

@@ -35,7 +35,7 @@ class Rest {
   }
 
   add(element) {
-    const tag = element.localName;
+    const tag = tagOf(element);
     if (tag === "tr") return this.addRow();
     if (tag === "li") this.counts["list item"] += 1;
     if (/^h[1-6]$/.test(tag)) this.heading(element);

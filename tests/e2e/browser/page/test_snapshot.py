@@ -336,3 +336,35 @@ async def test_a_map_of_the_document_and_selected_text(visit: Visiting) -> None:
 async def test_boxes_for_drawing_are_those_in_the_viewport(visit: Visiting) -> None:
     on = await visit("<button>A</button><div style='height:3000px'></div><button>B</button>")
     assert [each["ref"] for each in await boxes(on.eyes)] == ["e1"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<form><input name=id><input name=title><input name=children><input name=firstChild><p>here</p></form>",
+        "<img name=body><form name=title></form><form name=body></form><p>here</p>",
+        "<form><input name=localName><input name=parentNode><input name=parentElement><i>here</i></form>",
+    ],
+)
+async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, visit: Visiting) -> None:
+    on = await visit(f"<body>{html}<button id=b>B</button>")
+    assert "here" in str(await on.eyes.snapshot("full"))
+    assert "clicked" in str(await on.hands.click("#b"))
+    assert (await interactable(on.eyes)).total
+
+
+async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: Visiting) -> None:
+    on = await visit("<p>top</p><div id=d></div>")
+    await on.js(
+        """(() => { let e = d; for (let n = 0; n < 1500; n++) { const c = document.createElement('div');
+        c.onclick = () => 1; e.append(c); e = c } e.textContent = 'bottom' })()"""
+    )
+    text = await outline(on)
+    assert "top" in text
+    assert "bottom" in text
+
+
+async def test_a_page_without_end_is_cut(visit: Visiting) -> None:
+    on = await visit("<div id=d></div>")
+    await on.js("d.innerHTML = '<i>x </i>'.repeat(400000)")
+    assert len(str(await on.eyes.snapshot("full"))) < 20_000
