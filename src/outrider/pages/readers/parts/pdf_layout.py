@@ -1,0 +1,239 @@
+"""Lines of a PDF page as blocks: columns in reading order, tables, listings, items and paragraphs.
+
+A page of a PDF is glyphs at places; what belongs together is guessed from the gaps. PDFium's order,
+which is that of the content, is right for nearly all files that programs write today, so it is only
+left where the lines jump about.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from outrider.pages.readers.parts.pdf_lines import Cell, Line
+
+BULLET = re.compile(r"^[•●▪■◦‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
+NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
+LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
+STOP = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
+LEADING = 0.75  # of the type size: a larger gap between lines is one between paragraphs
+PROSE = 28  # characters of a cell from which two of them in a line are columns of text, not of a table
+DEEPEST = 12  # cuts of a page into columns and bands
+
+
+@dataclass
+class Block:
+    """Lines that belong together; `kind` is `text`, `item`, `code` or `table`."""
+
+    kind: str
+    lines: list[Line]
+    rows: list[list[str]] = field(default_factory=list)
+    marker: str = "-"
+
+    @property
+    def size(self) -> float:
+        return self.lines[0].size
+
+    @property
+    def text(self) -> str:
+        """The words in one line, those that were broken at a line's end whole again."""
+        pieces = [line.text + ("" if line.hyphenated else " ") for line in self.lines]
+        text = LEADERS.sub(" … ", "".join(pieces)).strip()
+        return BULLET.sub("", NUMBERED.sub("", text)) if self.kind == "item" else text
+
+    @property
+    def listing(self) -> str:
+        """The lines as they stand, indented as they are."""
+        left = min(line.left for line in self.lines)
+        widths = [(cell.right - cell.left) / len(cell.text) for line in self.lines for cell in line.cells if cell.text]
+        width = max(median(widths), 0.1)
+        return "\n".join(_spaced(line, left, width) for line in self.lines)
+
+
+def blocks(lines: list[Line]) -> list[Block]:
+    """The blocks of a page in reading order."""
+    found: list[Block] = []
+    for run in _runs(ordered(_rows(lines))):
+        if isinstance(run, Block):
+            found.append(run)
+        else:
+            _place(run, found)
+    return found
+
+
+def _spaced(line: Line, left: float, width: float) -> str:
+    text = ""
+    for cell in line.cells:
+        text += " " * max(bool(text), min(200, round((cell.left - left) / width)) - len(text)) + cell.text
+    return text
+
+
+def _rows(lines: list[Line]) -> list[Line]:
+    """Neighbours that stand on one height as one line of several cells."""
+    rows: list[Line] = []
+    for line in lines:
+        before = rows[-1] if rows else None
+        if before and _level(before, line) and line.left > before.right - 0.2 * line.size and not before.hyphenated:
+            cells = (*before.cells, *line.cells)
+            rows[-1] = Line(cells, min(before.bottom, line.bottom), max(before.top, line.top), before.size,
+                            before.bold and line.bold, before.mono and line.mono, line.hyphenated)  # fmt: skip
+        else:
+            rows.append(line)
+    return rows
+
+
+def _level(one: Line, other: Line) -> bool:
+    shared = min(one.top, other.top) - max(one.bottom, other.bottom)
+    return shared > 0.6 * min(one.top - one.bottom, other.top - other.bottom)
+
+
+def ordered(lines: list[Line]) -> list[Line]:
+    """The lines in reading order: as they come, unless they jump upwards more often than columns explain."""
+    jumps = sum(after.bottom > before.top for before, after in pairwise(lines))
+    return list(_cut(lines, 0)) if jumps > max(4, len(lines) // 8) else lines
+
+
+def _cut(lines: list[Line], depth: int) -> Iterator[Line]:
+    """Bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
+    if len(lines) < 2 or depth >= DEEPEST:
+        yield from sorted(lines, key=lambda line: (-line.top, line.left))
+        return
+    size = median(line.size for line in lines)
+    columns = _split(lines, lambda line: (line.left, line.right), size)
+    if len(columns) < 2:
+        bands = _split(lines, lambda line: (-line.top, -line.bottom), 0.1 * size)
+        parts = bands if len(bands) > 1 else [sorted(lines, key=lambda line: (-line.top, line.left))]
+    else:
+        parts = columns
+    if len(parts) == 1:
+        yield from parts[0]
+        return
+    for part in parts if len(columns) > 1 else _joined(parts, size):
+        yield from _cut(part, depth + 1)
+
+
+def _joined(bands: list[list[Line]], size: float) -> list[list[Line]]:
+    """Bands next to each other under the same gutter together again, so that columns are cut as wholes."""
+    groups: list[list[Line]] = []
+    for band in bands:
+        both = [*groups[-1], *band] if groups else band
+        if groups and len(_split(both, lambda line: (line.left, line.right), size)) > 1:
+            groups[-1] = both
+        else:
+            groups.append(band)
+    return groups if len(groups) > 1 else bands
+
+
+def _split(lines: list[Line], extent: Callable[[Line], tuple[float, float]], gap: float) -> list[list[Line]]:
+    """The lines in groups between which nothing reaches."""
+    groups: list[list[Line]] = []
+    reach = 0.0
+    for line in sorted(lines, key=lambda line: extent(line)[0]):
+        start, end = extent(line)
+        if groups and start - reach <= gap:
+            groups[-1].append(line)
+            reach = max(reach, end)
+        else:
+            groups.append([line])
+            reach = end
+    return groups
+
+
+def _runs(lines: list[Line]) -> Iterator[Line | Block]:
+    """Single lines, and the tables and columns that several lines with gaps make."""
+    at = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].mono:
+            end += 1
+        run = lines[at:end]
+        if len(run) > 1:
+            yield from _gapped(run)
+            at = end
+        else:
+            yield lines[at]
+            at += 1
+
+
+def _gapped(run: list[Line]) -> Iterator[Line | Block]:
+    columns = _columns(run)
+    fits = all(len({_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in run)
+    cells = [cell for line in run for cell in line.cells]
+    if len(columns) < 2 or not fits or (len(run) < 3 and len(columns) < 3):
+        yield from run
+    elif len(columns) == 2 and len(run) > 5 and median(len(cell.text) for cell in cells) > PROSE:
+        for column in range(len(columns)):
+            for line in run:
+                yield from (_of(line, cell) for cell in line.cells if _column(cell, columns) == column)
+    elif any(LEADERS.search(line.text) for line in run):
+        yield from run
+    else:
+        rows = [["" for _ in columns] for _ in run]
+        for row, line in zip(rows, run, strict=True):
+            for cell in line.cells:
+                row[_column(cell, columns)] = cell.text
+        yield Block("table", run, rows)
+
+
+def _of(line: Line, cell: Cell) -> Line:
+    return Line((cell,), line.bottom, line.top, line.size, line.bold, line.mono)
+
+
+def _columns(run: list[Line]) -> list[tuple[float, float]]:
+    """The stretches of the page's width that the cells cover."""
+    columns: list[tuple[float, float]] = []
+    for left, right in sorted((cell.left, cell.right) for line in run for cell in line.cells):
+        if columns and left <= columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _column(cell: Cell, columns: list[tuple[float, float]]) -> int:
+    return next(at for at, (left, right) in enumerate(columns) if left <= cell.left <= right)
+
+
+def _place(line: Line, found: list[Block]) -> None:
+    """Puts a line into the block before it, or begins a new one."""
+    before = found[-1] if found else None
+    signs = before and before.kind == "code" and not any(letter.isalnum() for letter in line.text)
+    if line.mono or signs:
+        if before and before.kind == "code" and _near(before.lines[-1], line, 2.0):
+            before.lines.append(line)
+        else:
+            found.append(Block("code", [line]))
+        return
+    number = NUMBERED.match(line.text)
+    item = BULLET.match(line.text) or number
+    if before and before.kind in ("text", "item") and not item and _goes_on(before, line):
+        before.lines.append(line)
+    elif item:
+        found.append(Block("item", [line], marker=f"{number[1]}." if number else "-"))
+    else:
+        found.append(Block("text", [line]))
+
+
+def _goes_on(block: Block, line: Line) -> bool:
+    last = block.lines[-1]
+    if last.hyphenated:
+        return True
+    if LEADERS.search(last.text) or LEADERS.search(line.text):
+        return False
+    same = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
+    if not same or not _near(last, line, LEADING):
+        return False
+    if len(block.lines) > 1 or block.kind == "text":
+        left = min(each.left for each in block.lines)
+        indented = line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size and block.kind == "text"
+        right = max(each.right for each in (*block.lines, line))
+        short = last.right < right - 4 * line.size and STOP.search(last.text[-5:])
+        return not indented and not short
+    return True
+
+
+def _near(one: Line, other: Line, leading: float) -> bool:
+    """Whether a line stands right under another."""
+    gap = one.bottom - other.top
+    return -0.8 * one.size < gap < leading * one.size and other.left < one.right and one.left < other.right
