@@ -38,7 +38,8 @@ def run(*, quick: bool) -> Part:
         "Reading pages",
         f"{turns * pages:,} generated pages of 60 layouts (articles, manuals, shops, forums; 45 to 75 kB with menus "
         f"and scripts) on loopback, {AT_ONCE} at a time, each address once. The server of the pages is a process of "
-        f"its own. mcp-server-fetch reads {FEW} pages a turn, without robots.txt; for each it starts Node, if that is there.",
+        f"its own. mcp-server-fetch reads {FEW} pages a turn, without robots.txt; for each it starts Node, "
+        "if that is there.",
         [
             Measured("CPU milliseconds a page", HAND, cpu, digits=1),
             Measured("wall milliseconds a page", HAND, wall, digits=1),
