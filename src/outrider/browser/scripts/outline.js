@@ -31,6 +31,8 @@ class Outline {
     this.cells = 0;
     this.count = 0;
     this.level = 0;
+    this.seen = null;
+    this.layout = false;
     this.elements = 0;
     this.suspects = 0;
     this.shadows = 0;
@@ -116,8 +118,11 @@ function tidy(text) {
 
 // What children must know of the element around them, read when first asked for.
 class Around {
-  constructor(style) {
+  constructor(style, sight) {
     this.style = style;
+    this.sight = sight;
+    this.hand = undefined;
+    this.row = undefined;
   }
 
   get visible() {
@@ -141,7 +146,7 @@ const MOST_ELEMENTS = 300_000;
 function walkChildren(element, out, style) {
   if (out.level >= DEEPEST_WALK) return out.text(element.textContent);
   out.level += 1;
-  walkEach(element, out, new Around(style));
+  walkEach(element, out, new Around(style, out.seen === element ? true : undefined));
   out.level -= 1;
 }
 
@@ -170,14 +175,25 @@ function walk(element, out, around) {
   if (UNREAD.has(tag) || ++out.elements > MOST_ELEMENTS) return;
   if (tag === "br") return out.flush();
   const style = getComputedStyle(element);
+  const seen = element.checkVisibility(SIGHT);
+  if (seen && TABLE_PARTS.has(tag)) return walkPart(element, out, style, around);
   const display = style.display;
   if (display === "none") return;
-  const part = TABLE_PARTS.has(tag);
-  const inline = !part && isInline(display);
-  if (!part && isShut(element, out, style, inline)) return;
+  const inline = isInline(display);
+  if (isShut(element, out, style, inline)) return;
   if (out.view && !inline && out.view.skips(element)) return;
-  if (element.checkVisibility(SIGHT)) return placed(element, out, style, around, inline, true);
-  dimly(element, out, style, around, inline);
+  if (!seen) return dimly(element, out, style, around, inline);
+  out.seen = element;
+  placed(element, out, style, around, inline, true);
+}
+
+// Tables are where pages are largest: nothing is asked for that a cell or row does not need.
+function walkPart(element, out, style, around) {
+  if (out.view && out.view.skips(element)) return;
+  out.seen = element;
+  out.flush();
+  emit(element, out, style, around, true);
+  out.flush();
 }
 
 function isInline(display) {

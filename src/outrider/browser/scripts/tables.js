@@ -5,7 +5,14 @@ const layoutTables = new WeakMap();
 
 function emitTable(table, out, style, role) {
   out.flush();
-  if (role === "table" && isLayout(table)) return walkChildren(table, out, style);
+  const { layout } = out;
+  out.layout = role === "table" && isLayout(table);
+  if (out.layout) walkChildren(table, out, style);
+  else emitData(table, out, style, role);
+  out.layout = layout;
+}
+
+function emitData(table, out, style, role) {
   const name = nameOf(table, role);
   const rows = table.rows?.length || table.querySelectorAll("[role=row]").length;
   out.line(`${role}${name ? ` ${quoted(name)}` : ""}${rows > 3 ? ` (${rows} rows)` : ""}`);
@@ -38,8 +45,7 @@ function laysOut(table) {
 function emitRow(row, out, style) {
   const mark = out.rowMark ? `${out.rowMark} ` : "";
   out.rowMark = "";
-  const table = row.closest?.("table");
-  if (table && isLayout(table)) return emitLayoutRow(row, out, style, mark);
+  if (out.layout) return emitLayoutRow(row, out, style, mark);
   const cells = out.cells;
   out.onOneLine(() => {
     if (mark) out.item(mark);
@@ -57,8 +63,7 @@ function emitLayoutRow(row, out, style, mark) {
 }
 
 function emitCell(cell, out, style, role) {
-  const table = cell.closest?.("table");
-  if (table && isLayout(table)) return layoutCell(cell, out, style);
+  if (out.layout) return layoutCell(cell, out, style);
   cellBorder(role, out);
   walkChildren(cell, out, style);
 }
