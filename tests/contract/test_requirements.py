@@ -1,0 +1,57 @@
+"""The locked versions are those that pyproject.toml asks for, and say nothing about where they come from."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKED = ("requirements/run.txt", "requirements/dev.txt")
+EVERY_LOCK = (
+    *LOCKED,
+    "requirements/uv.txt",
+    "bench/peers.txt",
+    "bench/package-lock.json",
+    "tests/conformance/package-lock.json",
+)
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def name(requirement: str) -> str:
+    match = re.match(r"[\w.-]+", requirement)
+    assert match
+    return match[0].lower().replace("_", "-")
+
+
+def locked(path: str) -> set[str]:
+    return {name(line) for line in (ROOT / path).read_text().splitlines() if "==" in line}
+
+
+@pytest.mark.parametrize("path", LOCKED)
+def test_everything_that_is_needed_to_run_is_locked(path: str):
+    wanted = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["build"]
+    assert {name(each) for each in wanted} <= locked(path), "run: make lock"
+
+
+def test_every_extra_and_every_tool_is_locked():
+    extras = [each for extra in PROJECT["project"]["optional-dependencies"].values() for each in extra]
+    tools = [each for each in PROJECT["dependency-groups"]["dev"] if isinstance(each, str)]
+    assert {name(each) for each in extras + tools} <= locked("requirements/dev.txt"), "run: make lock"
+
+
+@pytest.mark.parametrize("path", ["requirements/run.txt", "requirements/dev.txt", "requirements/uv.txt"])
+def test_every_locked_version_is_pinned_by_its_hash(path: str):
+    text = (ROOT / path).read_text()
+    packages = [block for block in re.split(r"\n(?=\S)", text) if "==" in block]
+    assert packages
+    assert all("--hash=sha256:" in package for package in packages)
+
+
+@pytest.mark.parametrize("path", EVERY_LOCK)
+def test_no_lock_says_where_to_download(path: str):
+    text = (ROOT / path).read_text()
+    assert not re.search(
+        r'"resolved"|--(extra-)?index-url|--find-links|^\S+ @ |\.(whl|tgz|tar\.gz)\b', text, re.MULTILINE
+    )
