@@ -46,8 +46,13 @@ layers: .venv/dev.ready
 unit: .venv/dev.ready
 	$(RUN)/pytest tests/unit tests/contract -n auto
 
-e2e: .venv/dev.ready
-	$(RUN)/pytest tests/e2e
+e2e: .venv/browser.ready
+	$(RUN)/pytest tests/e2e -n auto
+
+# The user's own browser if there is one; else Debian's, or Playwright's download.
+.venv/browser.ready: .venv/dev.ready
+	$(RUN)/outrider browser install
+	touch $@
 
 # The protocol's own conformance suite; it needs npm, and says so where there is none.
 conformance: .venv/dev.ready
