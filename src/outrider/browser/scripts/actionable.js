@@ -35,7 +35,17 @@ function coversPage(element) {
 }
 
 function hasNested(element) {
-  return element.firstElementChild !== null && element.querySelector(NESTED) !== null;
+  return element.firstElementChild !== null && (element.querySelector(NESTED) !== null || holdsListening(element));
+}
+
+const LOOKED_INTO = 300;
+
+function holdsListening(element) {
+  if (!anyListening) return false;
+  const inside = element.getElementsByTagName("*");
+  if (inside.length > LOOKED_INTO) return true;
+  for (const each of inside) if (listening.has(each) && each.checkVisibility()) return true;
+  return false;
 }
 
 // A label whose own control cannot be seen stands for it: custom check boxes are drawn that way.

@@ -10,6 +10,7 @@ function openRoot(host, root) {
 
 function markListening(...elements) {
   for (const element of elements) if (element?.nodeType === Node.ELEMENT_NODE) listening.add(element);
+  anyListening = true;
 }
 
 const askedRoots = new WeakSet();

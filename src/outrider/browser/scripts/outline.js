@@ -338,6 +338,7 @@ function hintOf(element) {
   const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
   if (drawn) return quoted(collapse(drawn.alt || drawn.getAttribute("aria-label")));
   if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
+  if (element instanceof SVGElement) return shapeWords(element);
   const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
   return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
 }
@@ -362,6 +363,7 @@ function emitEditor(element, out, style, role) {
 
 // Clickable for other reasons than its kind: in angle brackets around what it says.
 function emitClickable(element, out, style, role) {
+  if (isClickableDrawing(element)) return emitShapes(element, out);
   const nested = hasNested(element) || SPREAD.has(role) || tagOf(element) === "canvas";
   const name = nested ? "" : nameOf(element, role) || contentName(element);
   const ref = out.refer(element, role, name || (nested ? shorten(contentName(element, null, 400), 200) : ""));

@@ -4,6 +4,7 @@ const refOfElement = new WeakMap();
 const elementOfRef = new Map();
 const shownAs = new Map();
 const listening = new WeakSet();
+let anyListening = false;
 let refPrefix = "e";
 let lastRef = 0;
 

@@ -74,6 +74,14 @@ async def outline(on: Visit, **options: object) -> str:
         ("<div onclick=1>Old</div>", ["<Old e1>"]),
         ("<div id=d>Own</div><script>d.addEventListener('mousedown', () => 1)</script>", ["<Own e1>"]),
         ("<div id=d>Set</div><script>d.onclick = () => 1</script>", ["<Set e1>"]),
+        (
+            "<div id=d>Row <i id=s>star</i></div><script>d.onclick = s.onclick = () => 1</script>",
+            ["<e1> Row <star e2>"],
+        ),
+        (
+            "<svg onclick=1 width=90><circle cx=9 cy=9 r=9 fill=red /><rect width=20 height=10 fill=blue /></svg>",
+            ["<svg e1> <circle red 18×18 e2> <rect blue 20×10 e3>"],
+        ),
         ("<div contenteditable>Written</div>", ['editor e1 = "Written"']),
         ("<div tabindex=0>Focus</div>", ["<Focus e1>"]),
         ("<p style='display:none'>no</p><p style='visibility:hidden'>no</p><p hidden>no</p><p>yes</p>", ["yes"]),
