@@ -17,7 +17,9 @@ from itertools import islice
 OPENING = re.compile(
     r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+)>""",
 )
-TEXT = re.compile(r"[^<]*+(?:<(?![a-zA-Z/!?])[^<]*+)*+")
+# Not possessive as a whole: up to Python 3.11.4 a possessive group keeps what its failed last turn has read
+# (python/cpython#101955). Nothing follows it, so it never goes back anyway.
+TEXT = re.compile(r"[^<]*+(?:<(?![a-zA-Z/!?])[^<]*+)*")
 ATTRIBUTE = re.compile(r"""([^\s"'>/=]++)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>]++))?""")
 ATTRIBUTES = 1_000  # of one tag that are looked at
 RAW = frozenset(
