@@ -15,7 +15,7 @@ from outrider.pages.content.hiding import hides
 from outrider.pages.content.words import bits, role
 
 TAGS = (  # order is the model's: append only
-    "p li h1 h2 h3 h4 h5 h6 td th tr pre blockquote div dt dd figcaption summary label button caption article section "  # noqa: SIM905
+    "p li h1 h2 h3 h4 h5 h6 td th tr pre blockquote div dt dd figcaption summary label button caption article section "
     "main nav header footer aside form ul ol dl table tbody thead tfoot figure details dialog fieldset body address "
     "center legend menu hgroup option textarea select optgroup custom"
 ).split()
@@ -23,10 +23,31 @@ NUMBER = {tag: number for number, tag in enumerate(TAGS)}
 CUSTOM = NUMBER["custom"]
 CELLS = frozenset({NUMBER["td"], NUMBER["th"]})
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
-DROPPED = (
-    "style template svg object applet audio video canvas map datalist select option textarea iframe noembed noframes "  # noqa: SIM905
-    "embed head title rp frame frameset optgroup"
-).split()
+DROPPED = [
+    "style",
+    "template",
+    "svg",
+    "object",
+    "applet",
+    "audio",
+    "video",
+    "canvas",
+    "map",
+    "datalist",
+    "select",
+    "option",
+    "textarea",
+    "iframe",
+    "noembed",
+    "noframes",
+    "embed",
+    "head",
+    "title",
+    "rp",
+    "frame",
+    "frameset",
+    "optgroup",
+]
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "input", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
@@ -34,7 +55,8 @@ NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as i
 LONG_CELL = 160  # characters of a cell from which a row is layout
 CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
 CURTAIN_SHARE = 0.3  # of all of the page's text
-NODES = 400_000
+NODES = 200_000
+BLOCKS = 15_000  # 1,497 pages have at most 11,000
 WAITING = 3  # pictures that wait for the next block with words
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
 
@@ -127,7 +149,7 @@ class Walk:
 
     def run(self, body: Any) -> Blocks:
         """Walks from the body's node down."""
-        self._element(body, "body", BLOCK, {"class": body.attributes.get("class")} if BODY_NAMES else {})
+        self._element(body, "body", BLOCK, body.attributes)
         ids, actions, text, leave, other = self.ids, self.actions, self._text, self._leave, self._other
         top, left = body.mem_id, NODES
         walk = body.traverse(include_text=True)
@@ -145,7 +167,7 @@ class Walk:
                 actions.get(tag, other)(node, tag)
             top = ids[-1]
             left -= 1
-            if left < 0 or self.length > TEXT_LIMIT:
+            if left < 0 or self.length > TEXT_LIMIT or len(self.page.texts) > BLOCKS:
                 self.page.cut = True
                 break
         while ids:
@@ -380,7 +402,9 @@ class Walk:
         pieces = self.pieces
         if self.filled:
             page = self.page
-            text = " ".join("".join([piece if piece.__class__ is str else SOUNDS[piece[0]] for piece in pieces]).split())
+            text = " ".join(
+                "".join([piece if piece.__class__ is str else SOUNDS[piece[0]] for piece in pieces]).split()
+            )
             page.texts.append(text)
             page.pieces.append(pieces)
             page.rows.append(
@@ -397,7 +421,6 @@ class Walk:
 
 
 SOUNDS = ("", "", "", " ", " ", " ")  # what a piece that is no text is in the words of a block
-BODY_NAMES = False  # the body's class says what the whole page is; the model was not trained on it
 TAG_BITS = [0] * len(TAGS)
 for _tag, _name in (
     ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),

@@ -1,22 +1,43 @@
-"""Blocks as numbers: what a classifier may know of each, independent of the page's language."""
+"""Blocks as numbers: what a classifier may know of each, independent of the page's language.
+
+Every function here puts columns down in a fixed order (`names` in `evals/extraction/columns.py` is not
+needed to use them: the model's file says which it takes). A page costs about two hundred array
+operations whatever its size.
+"""
 
 import re
-import unicodedata
-from functools import lru_cache
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.blocks import NUMBER, TAGS, Blocks
+from outrider.pages.content.characters import (
+    CLASSES,
+    CLAUSE,
+    DIGIT,
+    DIVIDER,
+    IDEOGRAPH,
+    MONEY,
+    OTHER,
+    STOP,
+    UPPER,
+    classes,
+)
 from outrider.pages.content.signals import TYPES, Signals
-from outrider.pages.content.words import CATEGORIES, WIDTH
+from outrider.pages.content.words import WIDTH
 
 Floats = NDArray[np.float32]
-LETTER, UPPER, DIGIT, SPACE, STOP, CLAUSE, IDEOGRAPH, MONEY, DIVIDER, OTHER = range(10)
-CLASSES = 10
-LEVELS = 6
-SHIFTS = (-3, -2, -1, 1, 2, 3)
-WINDOWS = (2, 5, 12)
+Numbers = NDArray[np.int64]
+LEVELS = 6  # ancestors that are described; chains of elements with the same blocks count as one
+JUMPS = 7  # doublings in which such a chain is followed to its top
+SHIFTS = (-3, -2, -1, 1, 2, 3)  # neighbours that are described
+WINDOWS = (2, 5, 12)  # blocks on each side
+DENSEST = 5  # of these, the one by which the page's densest place is found
+LONG = 60  # characters from which words outside of links are prose
+TITLE_LIMIT = 300  # characters of a block that is compared with the title
+PROBE = 40  # characters of a block that are looked for in what the page says about itself
 WORD = re.compile(r"\w+")
 GROUPS = (
     ("p",), ("li",), ("h1",), ("h2",), ("h3",), ("h4", "h5", "h6"), ("td", "th", "tr", "table", "tbody"), ("pre",),
@@ -24,254 +45,313 @@ GROUPS = (
     ("label", "button", "legend", "form", "fieldset"), ("section", "article", "main"),
     ("nav", "header", "footer", "aside"), ("ul", "ol", "menu"), ("summary", "details"),
 )  # fmt: skip
-GROUP = np.zeros((len(TAGS), len(GROUPS)), np.float32)
-for _column, _tags in enumerate(GROUPS):
-    for _tag in _tags:
-        GROUP[NUMBER[_tag], _column] = 1
+GROUP = np.array([[float(tag in tags) for tags in GROUPS] for tag in TAGS], np.float32)
 IS_HEADING = GROUP[:, 2:6].sum(axis=1)
+WIDEST = 1_000  # columns, more than there are
 
 
-@lru_cache(maxsize=1)
-def character_classes() -> NDArray[np.uint8]:
-    """The class of each character of the basic plane, by its Unicode category; the last stands for all beyond."""
-    by_category = {"Lu": UPPER, "Lt": UPPER, "Nd": DIGIT, "Sc": MONEY, "Zs": SPACE, "Zl": SPACE, "Zp": SPACE, "Cc": SPACE}
-    table = np.full(65_536, OTHER, np.uint8)
-    for code in range(65_536):
-        category = unicodedata.category(chr(code))
-        table[code] = by_category.get(category, LETTER if category[0] in "LMN" else OTHER)
-    for low, high in ((0x2E80, 0x2FE0), (0x3040, 0x3100), (0x3400, 0xA000), (0xF900, 0xFB00), (0x0E00, 0x0E80)):
-        table[low:high][table[low:high] == LETTER] = IDEOGRAPH
-    table[[ord(mark) for mark in ".!?。！？…؟।｡"]] = STOP
-    table[[ord(mark) for mark in ",;:、，；：،"]] = CLAUSE
-    table[[ord(mark) for mark in "|/»›•·«‹→←–—"]] = DIVIDER
-    return table
+class Sheet:
+    """Columns of floats put side by side, one row for each block."""
+
+    def __init__(self, count: int) -> None:
+        self._rows = np.empty((count, WIDEST), np.float32)
+        self._at = 0
+
+    def put(self, *columns: NDArray) -> None:
+        """Appends columns, one or several at a time."""
+        for column in columns:
+            width = 1 if column.ndim < 2 else column.shape[1]
+            self._rows[:, self._at : self._at + width] = column[:, None] if column.ndim == 1 else column
+            self._at += width
+
+    def rows(self) -> Floats:
+        """All columns."""
+        return self._rows[:, : self._at]
 
 
-def describe(page: Blocks, signals: Signals) -> tuple[Floats, NDArray[np.float32]]:
+@dataclass(slots=True)
+class View:
+    """A page's blocks and elements as arrays.
+
+    Attributes:
+        chars, words, linked, density: Of each block; density is the share of characters in links.
+        tally: Characters of each class of each block.
+        first_kind, last_kind: Class of the first and last character of each block.
+        counts: Characters in links, links, pictures, breaks, marks, and whether in a link as a whole.
+        inner: Category bits of inline elements.
+        owner, parent, tag, bits, all_bits, signature, first, last: See `Blocks`.
+        top: Of each element, the outermost that holds the same blocks.
+        heading, number, prose, tags: Of each block.
+        sums: Running sums of eight quantities, a row more than there are blocks.
+    """
+
+    chars: Floats
+    words: Floats
+    tally: Floats
+    first_kind: NDArray[np.uint8]
+    last_kind: NDArray[np.uint8]
+    counts: Floats
+    inner: Numbers
+    linked: Floats
+    density: Floats
+    owner: Numbers
+    parent: Numbers
+    tag: Numbers
+    bits: Numbers
+    all_bits: Numbers
+    signature: Numbers
+    first: Numbers
+    last: Numbers
+    top: Numbers
+    heading: Floats
+    tags: Floats
+    number: Floats
+    prose: Floats
+    sums: Floats
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.chars)
+
+
+def describe(page: Blocks, signals: Signals) -> tuple[Floats, Floats]:
     """The features of a page's blocks, and the weight of each block in words.
 
     Returns:
         An array of one row per block, and the number of words of each (an ideograph counts half a word).
     """
-    own, words = _own(page)
-    return np.hstack(_parts(page, signals, own, words)), words
+    view = _view(page)
+    sheet = Sheet(view.count)
+    _put_basic(sheet, view)
+    holder = _put_ancestors(sheet, view)
+    _put_repeated(sheet, view)
+    _put_neighbours(sheet, view)
+    densest = _put_windows(sheet, view)
+    title = _title(page, signals)
+    _put_position(sheet, view, title, densest)
+    _put_dominant(sheet, view)
+    sheet.put(title)
+    sheet.put(np.broadcast_to(_general(page, signals, view), (view.count, GENERAL)))
+    sheet.put(_flags(view, holder))
+    return sheet.rows(), view.words
 
 
-def _own(page: Blocks) -> tuple[dict[str, NDArray], NDArray]:
-    texts = page.texts
-    count = len(texts)
-    lengths = np.fromiter(map(len, texts), np.int64, count)
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
-    kinds = character_classes()[np.minimum(codes, 65_535)]
-    block = np.repeat(np.arange(count), lengths)
-    tally = np.bincount(block * CLASSES + kinds, minlength=count * CLASSES).reshape(count, CLASSES).astype(np.float32)
-    wordy = (kinds <= DIGIT) | (kinds == IDEOGRAPH)
-    starts = wordy.copy()
-    starts[1:] &= ~wordy[:-1]
-    ends = np.cumsum(lengths)
-    starts[(ends - lengths)] = wordy[(ends - lengths)]
-    words = np.bincount(block[starts], minlength=count).astype(np.float32)
-    words += tally[:, IDEOGRAPH] * np.float32(0.5)
-    return {"lengths": lengths.astype(np.float32), "tally": tally, "last": kinds[ends - 1], "first": kinds[ends - lengths]}, words
-
-
-def _parts(page: Blocks, signals: Signals, own: dict[str, NDArray], words: NDArray) -> list[Floats]:
-    count = len(words)
-    chars, tally = own["lengths"], own["tally"]
-    total = max(1.0, float(chars.sum()))
-    rows = np.array(page.rows, np.int64)
+def _view(page: Blocks) -> View:
+    count = len(page.texts)
+    rows = np.fromiter(chain.from_iterable(page.rows), np.int64, count * 8).reshape(count, 8)
+    elements = np.fromiter(chain.from_iterable(page.elements), np.int64, len(page.elements) * 6).reshape(-1, 6)
+    chars, words, tally, first_kind, last_kind = _characters(page.texts)
     counts = rows[:, 1:7].astype(np.float32)
-    elements = np.array(page.elements, np.int64)
     linked = np.where(counts[:, 5] > 0, chars, np.minimum(counts[:, 0], chars))
     density = linked / chars
-    owner = rows[:, 0]
-    parent = elements[:, 0]
-    tag = elements[:, 1]
+    owner, parent, tag = rows[:, 0], elements[:, 0], elements[:, 1]
     first, last = elements[:, 5], np.array(page.last)
-    signature = elements[:, 4]
-    heading = IS_HEADING[tag[owner]]
-    per_word = np.maximum(words, 1)
-    logchars = np.log1p(chars)
-    shares = tally[:, [UPPER, DIGIT, STOP, CLAUSE, MONEY, DIVIDER, IDEOGRAPH, OTHER]]
-    basic = np.column_stack([
-        logchars, np.log1p(words), density, shares / chars[:, None], shares[:, 2:4] / per_word[:, None], chars / per_word,
-        own["last"] == STOP, own["last"] == CLAUSE, own["first"] == UPPER, np.log1p(counts[:, 1:5]), counts[:, 5],
-        heading,
-    ]).astype(np.float32)  # fmt: skip
-    tags = GROUP[tag[owner]]
-
-    # containers: chains of elements with the same blocks count as one
-    up = np.maximum(parent, 0)
-    same = (first == first[up]) & (last == last[up]) & (parent >= 0)
-    rep = np.where(same, up, np.arange(len(up)))
-    for _ in range(7):
-        rep = rep[rep]
-    ownbits = elements[:, 2]
-    repbits = np.zeros(len(up), np.int64)
-    np.bitwise_or.at(repbits, rep, ownbits)
-    prose = chars * (1 - density) * (chars > 60)
-    paragraphs = chars * tags[:, 0]
+    tags, heading = GROUP[tag[owner]], IS_HEADING[tag[owner]]
+    prose = chars * (1 - density) * (chars > LONG)
+    marks, figures = tally[:, STOP] + tally[:, CLAUSE], tally[:, MONEY] + tally[:, DIGIT]
     sums = np.zeros((count + 1, 8), np.float32)
     np.cumsum(
-        np.column_stack([chars, linked, words, prose, paragraphs, heading, tally[:, STOP] + tally[:, CLAUSE], tally[:, MONEY] + tally[:, DIGIT]]),
-        axis=0, out=sums[1:], dtype=np.float32,
+        np.array([chars, linked, words, prose, chars * tags[:, 0], heading, marks, figures]).T, axis=0, out=sums[1:]
+    )
+    return View(
+        chars, words, tally, first_kind, last_kind, counts, rows[:, 7], linked, density, owner, parent, tag,
+        elements[:, 2], elements[:, 3], elements[:, 4], first, last, _tops(parent, first, last), heading, tags,
+        np.arange(count, dtype=np.float32), prose, sums,
     )  # fmt: skip
-    whole = sums[-1]
-    inside = sums[last] - sums[first]
-    size = np.maximum(last - first, 1).astype(np.float32)
-    ichars = np.maximum(inside[:, 0], 1)
-    sigcount = np.bincount(signature)[signature].astype(np.float32)
-    container = np.column_stack([
-        inside[:, 0] / total, np.log1p(inside[:, 0]), inside[:, 1] / ichars, np.log1p(size), ichars / size,
-        inside[:, 3] / ichars, inside[:, 4] / ichars, inside[:, 5] / size, inside[:, 6] / np.maximum(inside[:, 2], 1),
-        inside[:, 7] / ichars, inside[:, 3] / max(1.0, float(whole[3])), np.log1p(sigcount),
-    ]).astype(np.float32)  # fmt: skip
-    chain = np.empty((LEVELS, count), np.int64)
-    at = rep[owner]
+
+
+def _characters(texts: list[str]) -> tuple[Floats, Floats, Floats, NDArray[np.uint8], NDArray[np.uint8]]:
+    """Of each text: characters, words, characters of each class, class of the first and of the last."""
+    count = len(texts)
+    lengths = np.fromiter(map(len, texts), np.int64, count)
+    kinds = classes("".join(texts))
+    block = np.repeat(np.arange(0, count * CLASSES, CLASSES), lengths)
+    tally = np.bincount(block + kinds, minlength=count * CLASSES).reshape(count, CLASSES).astype(np.float32)
+    wordy = (kinds <= DIGIT) | (kinds == IDEOGRAPH)
+    ends = np.cumsum(lengths)
+    starts = wordy.copy()
+    starts[1:] &= ~wordy[:-1]
+    starts[ends - lengths] = wordy[ends - lengths]
+    running = np.concatenate(([0], np.cumsum(starts)))
+    words = (running[ends] - running[ends - lengths]).astype(np.float32) + tally[:, IDEOGRAPH] * np.float32(0.5)
+    return lengths.astype(np.float32), words, tally, kinds[ends - lengths], kinds[ends - 1]
+
+
+def _tops(parent: Numbers, first: Numbers, last: Numbers) -> Numbers:
+    up = np.maximum(parent, 0)
+    same = (first == first[up]) & (last == last[up]) & (parent >= 0)
+    top = np.where(same, up, np.arange(len(up)))
+    for _ in range(JUMPS):
+        top = top[top]
+    return top
+
+
+def _put_basic(sheet: Sheet, view: View) -> None:
+    """The block itself."""
+    chars, words = view.chars, np.maximum(view.words, 1)
+    shares = view.tally[:, [UPPER, DIGIT, STOP, CLAUSE, MONEY, DIVIDER, IDEOGRAPH, OTHER]]
+    sheet.put(
+        np.log1p(chars), np.log1p(view.words), view.density, shares / chars[:, None], shares[:, 2:4] / words[:, None]
+    )
+    sheet.put(chars / words, view.last_kind == STOP, view.last_kind == CLAUSE, view.first_kind == UPPER)
+    sheet.put(np.log1p(view.counts[:, 1:5]), view.counts[:, 5], view.heading, view.tags)
+
+
+def _put_ancestors(sheet: Sheet, view: View) -> Numbers:
+    """The containers around the block; which they are, innermost first."""
+    up = np.maximum(view.parent, 0)
+    described = _containers(view)
+    holder = np.empty((LEVELS, view.count), np.int64)
+    at = view.top[view.owner]
     for level in range(LEVELS):
-        chain[level] = at
-        at = rep[up[at]]
-    levels = container[chain].transpose(1, 0, 2).reshape(count, -1)
-    number = np.arange(count, dtype=np.float32)
-    place = ((number - first[chain]) / size[chain]).T
-    leveltags = GROUP[tag[chain[1:3]]].transpose(1, 0, 2).reshape(count, -1)
+        holder[level] = at
+        at = view.top[up[at]]
+    size = np.maximum(view.last - view.first, 1).astype(np.float32)
+    sheet.put(*GROUP[view.tag[holder[1:3]]], *described[holder], ((view.number - view.first[holder]) / size[holder]).T)
+    return holder
 
-    # repeated structure
-    mine = signature[owner]
-    kinds = int(mine.max()) + 1
-    often = np.bincount(mine, minlength=kinds)
-    mass = np.bincount(mine, chars, kinds)
-    lmass = np.bincount(mine, linked, kinds)
-    firsts = np.full(kinds, count)
-    np.minimum.at(firsts, mine, np.arange(count))
-    lasts = np.zeros(kinds)
-    np.maximum.at(lasts, mine, number)
-    repeated = np.column_stack([
-        np.log1p(often)[mine], (mass / total)[mine], np.log1p(mass / np.maximum(often, 1))[mine],
-        (lmass / np.maximum(mass, 1))[mine], ((lasts - firsts) / count)[mine],
-    ])  # fmt: skip
 
-    # neighbours
-    near = np.column_stack([logchars, density, basic[:, 5 + 0], heading, own["last"] == STOP, tags[:, 0], tags[:, 1], basic[:, -2], mine]).astype(np.float32)
-    pad = max(SHIFTS)
-    padded = np.pad(near, ((pad, pad), (0, 0)), constant_values=-1)
-    shifted = []
+def _containers(view: View) -> Floats:
+    """What each element holds, as shares of the page and of itself."""
+    inside = view.sums[view.last] - view.sums[view.first]
+    whole = view.sums[-1]
+    size = np.maximum(view.last - view.first, 1).astype(np.float32)
+    chars = np.maximum(inside[:, 0], 1)
+    often = np.bincount(view.signature)[view.signature].astype(np.float32)
+    return np.array([
+        inside[:, 0] / max(1.0, float(whole[0])), np.log1p(inside[:, 0]), inside[:, 1] / chars, np.log1p(size),
+        chars / size, inside[:, 3] / chars, inside[:, 4] / chars, inside[:, 5] / size,
+        inside[:, 6] / np.maximum(inside[:, 2], 1), inside[:, 7] / chars, inside[:, 3] / max(1.0, float(whole[3])),
+        np.log1p(often),
+    ], np.float32).T  # fmt: skip
+
+
+def _put_repeated(sheet: Sheet, view: View) -> None:
+    """All blocks whose elements look the same from the page's root down: how many, how much, how linked, how far apart."""
+    mine = view.signature[view.owner]
+    often = np.bincount(mine)
+    mass, linked = np.bincount(mine, view.chars), np.bincount(mine, view.linked)
+    first, last = np.full(len(often), view.count), np.zeros(len(often))
+    np.minimum.at(first, mine, np.arange(view.count))
+    np.maximum.at(last, mine, view.number)
+    mean, density = np.log1p(mass / np.maximum(often, 1)), linked / np.maximum(mass, 1)
+    share = mass / max(1.0, float(view.chars.sum()))
+    sheet.put(np.array([np.log1p(often), share, mean, density, (last - first) / view.count], np.float32).T[mine])
+
+
+def _put_neighbours(sheet: Sheet, view: View) -> None:
+    """The blocks before and after."""
+    count, pad = view.count, max(SHIFTS)
+    near = np.full((count + 2 * pad, 9), -1, np.float32)
+    stops = view.tally[:, STOP] / view.chars
+    near[pad : pad + count] = np.array([
+        np.log1p(view.chars), view.density, stops, view.heading, view.last_kind == STOP, view.tags[:, 0], view.tags[:, 1],
+        view.counts[:, 5], view.signature[view.owner],
+    ]).T  # fmt: skip
+    mine = near[pad : pad + count, 8]
     for shift in SHIFTS:
-        other = padded[pad + shift : pad + shift + count]
-        shifted.append(other[:, :-1])
-        shifted.append((other[:, -1:] == near[:, -1:]).astype(np.float32))
-    windows = []
-    best = 0
-    for width in WINDOWS:
-        low, high = np.maximum(np.arange(count) - width, 0), np.minimum(np.arange(count) + width + 1, count)
-        within = sums[high] - sums[low]
-        wchars = np.maximum(within[:, 0], 1)
-        windows.append(np.column_stack([np.log1p(within[:, 3]), within[:, 1] / wchars, within[:, 5] / (high - low), within[:, 6] / np.maximum(within[:, 2], 1)]))
-        if width == 5:
-            best = int(np.argmax(within[:, 3]))
-    h1 = np.flatnonzero(tags[:, 2])
-    h1_at = float(h1[0]) if len(h1) else -1.0
-    title = _title(page, signals)
-    title_at = int(np.argmax(title[:, 2])) if count else 0
-    if title[title_at, 2] <= 0:
-        title_at = -1
-    running = np.maximum.accumulate(np.where(heading > 0, number, -1))
-    position = np.column_stack([
-        number / count, sums[:-1, 0] / total, np.log1p(number), np.log1p(count - number), _signed(number - h1_at),
-        np.full(count, h1_at >= 0), _signed(number - best), _signed(number - title_at), np.full(count, title_at >= 0),
-        np.log1p(number - running), running >= 0,
-        (sums[:-1, 3] / max(1.0, float(whole[3]))),
-    ])  # fmt: skip
-    score = _scores(prose, parent, owner, len(up))
-    top = int(np.argmax(score))
-    dominant = np.column_stack([
-        (number >= first[top]) & (number < last[top]),
-        (number >= first[up[top]]) & (number < last[up[top]]),
-        (number >= first[up[up[top]]]) & (number < last[up[up[top]]]),
-        _signed(number - first[top]), _signed(number - last[top]),
-    ])  # fmt: skip
+        other = near[pad + shift : pad + shift + count]
+        sheet.put(other[:, :8], other[:, 8] == mine)
 
-    words_of = np.array([rows[:, 7], ownbits[owner], repbits[chain[0]], repbits[chain[1]], repbits[chain[2]], elements[owner, 3]])
-    flags = np.unpackbits(np.ascontiguousarray(words_of.T).view(np.uint8).reshape(count, -1, 8), axis=2, bitorder="little")[:, :, :WIDTH].reshape(count, -1)
-    general = _general(page, signals, chars, density, whole, count, h1, heading, tags, tally)
-    return [
-        basic, tags, leveltags, levels, place.astype(np.float32), repeated.astype(np.float32), *shifted,
-        *(window.astype(np.float32) for window in windows), position.astype(np.float32), dominant.astype(np.float32),
-        title, np.broadcast_to(general, (count, len(general))), flags.astype(np.float32),
-    ]  # fmt: skip
+
+def _put_windows(sheet: Sheet, view: View) -> int:
+    """The surroundings; the number of the block whose surroundings hold most prose."""
+    densest, number = 0, np.arange(view.count)
+    for width in WINDOWS:
+        low, high = np.maximum(number - width, 0), np.minimum(number + width + 1, view.count)
+        inside = view.sums[high] - view.sums[low]
+        sheet.put(np.log1p(inside[:, 3]), inside[:, 1] / np.maximum(inside[:, 0], 1), inside[:, 5] / (high - low))
+        sheet.put(inside[:, 6] / np.maximum(inside[:, 2], 1))
+        if width == DENSEST:
+            densest = int(np.argmax(inside[:, 3]))
+    return densest
+
+
+def _put_position(sheet: Sheet, view: View, title: Floats, densest: int) -> None:
+    """Where the block stands: in the page, and as seen from headline, title, densest place and last heading."""
+    number, count, whole = view.number, view.count, view.sums[-1]
+    headlines = np.flatnonzero(view.tags[:, 2])
+    headline = float(headlines[0]) if len(headlines) else -1.0
+    titled = int(np.argmax(title[:, 2]))
+    titled = titled if title[titled, 2] > 0 else -1
+    running = np.maximum.accumulate(np.where(view.heading > 0, number, -1))
+    sheet.put(number / count, view.sums[:-1, 0] / max(1.0, float(whole[0])), np.log1p(number), np.log1p(count - number))
+    sheet.put(_signed(number - headline), np.full(count, headline >= 0), _signed(number - densest))
+    sheet.put(_signed(number - titled), np.full(count, titled >= 0), np.log1p(number - running), running >= 0)
+    sheet.put(view.sums[:-1, 3] / max(1.0, float(whole[3])))
+
+
+def _put_dominant(sheet: Sheet, view: View) -> None:
+    """Whether the block stands in the element that holds most prose near its surface, or in one around it."""
+    up = np.maximum(view.parent, 0)
+    own = np.bincount(view.owner, view.prose, len(up))
+    below = np.bincount(up, own, len(up))
+    best = int(np.argmax(own * 0.5 + below + np.bincount(up, below, len(up)) * 0.5))
+    for each in (best, up[best], up[up[best]]):
+        sheet.put((view.number >= view.first[each]) & (view.number < view.last[each]))
+    sheet.put(_signed(view.number - view.first[best]), _signed(view.number - view.last[best]))
 
 
 def _signed(distance: NDArray) -> NDArray:
     return np.sign(distance) * np.log1p(np.abs(distance))
 
 
-def _scores(prose: NDArray, parent: NDArray, owner: NDArray, elements: int) -> NDArray:
-    """How much prose each element holds as a grandparent, parent or owner of blocks."""
-    score = np.bincount(owner, prose, elements)
-    up = np.maximum(parent, 0)
-    given = np.bincount(up, score, elements)
-    return score * 0.5 + given + np.bincount(up, given, elements) * 0.5
-
-
 def _title(page: Blocks, signals: Signals) -> Floats:
-    """Of each block: share of its words in the title, share of the title's words, the product for headings' search,
-    whether the description or the JSON-LD holds it, how often its text occurs.
+    """Of each block: share of its words in the title, of the title's in it, the product of both, whether the
+    description or the JSON-LD begins so, how often the page says the same, and whether it did so before.
     """
-    title = set(WORD.findall(signals.title.lower()[:500]))
-    size = max(1, len(title))
+    title = frozenset(WORD.findall(signals.title.lower()[:500]))
     described, linked = signals.description, signals.linked
     seen: dict[str, int] = {}
-    earlier = []
-    for text in page.texts:
-        earlier.append(seen.get(text, 0))
-        seen[text] = earlier[-1] + 1
     rows = []
-    for text, before in zip(page.texts, earlier, strict=True):
-        mine = covered = 0.0
-        if len(text) < 300 and title:
-            words = set(WORD.findall(text.lower()))
-            both = len(words & title)
-            if both:
-                mine, covered = both / len(words), both / size
-        probe = text[:40]
-        rows.append((mine, covered, mine * covered, len(probe) > 12 and probe in described, len(probe) > 12 and probe in linked, seen[text], before > 0))
-    return np.array(rows, np.float32).reshape(len(rows), 7)
+    for text in page.texts:
+        before = seen[text] = seen.get(text, 0) + 1
+        probe = text[:PROBE] if len(text) > 12 else "\0"
+        rows.append((*_overlap(text, title), probe in described, probe in linked, text, before > 1))
+    return np.array([(*row[:5], seen[row[5]], row[6]) for row in rows], np.float32).reshape(len(rows), 7)
 
 
-def _general(page, signals, chars, density, whole, count, h1, heading, tags, tally) -> Floats:
+def _overlap(text: str, title: frozenset[str]) -> tuple[float, float, float]:
+    if not title or len(text) >= TITLE_LIMIT:
+        return 0.0, 0.0, 0.0
+    words = set(WORD.findall(text.lower()))
+    both = len(words & title)
+    if not both:
+        return 0.0, 0.0, 0.0
+    mine, covered = both / len(words), both / len(title)
+    return mine, covered, mine * covered
+
+
+def _general(page: Blocks, signals: Signals, view: View) -> Floats:
+    """What kind of page it is."""
+    whole, chars = view.sums[-1], view.chars
     total = max(1.0, float(whole[0]))
-    tag = np.array([row[1] for row in page.elements])
-    ordinary = [
-        np.log1p(count), np.log1p(total), whole[1] / total, whole[3] / total, whole[4] / total, len(h1),
-        np.log1p(heading.sum()), np.log1p(chars.max()), np.log1p(np.median(chars)), float(chars[chars > 100].sum()) / total,
-        whole[6] / max(1.0, float(whole[2])), np.log1p(tally[:, MONEY].sum()), whole[7] / total,
-        np.log1p((tag == NUMBER["article"]).sum()), (tag == NUMBER["main"]).sum() > 0, np.log1p((tag == NUMBER["tr"]).sum()),
-        np.log1p((tag == NUMBER["form"]).sum()), np.log1p((tag == NUMBER["pre"]).sum()), np.log1p(tags[:, 1].sum()),
-        signals.depth, signals.digits, signals.query, np.log1p(len(signals.description)), signals.og == 1, signals.og == 2, signals.og == 3,
+    often = np.bincount(view.tag, minlength=len(TAGS))
+    logs = np.log1p([
+        view.count, total, view.heading.sum(), chars.max(), np.median(chars), view.tally[:, MONEY].sum(),
+        often[NUMBER["article"]], often[NUMBER["tr"]], often[NUMBER["form"]], often[NUMBER["pre"]], view.tags[:, 1].sum(),
+        len(signals.description),
+    ])  # fmt: skip
+    found = [
+        logs[0], logs[1], whole[1] / total, whole[3] / total, whole[4] / total, view.tags[:, 2].sum(), *logs[2:5],
+        chars[chars > 100].sum() / total, whole[6] / max(1.0, float(whole[2])), logs[5], whole[7] / total, logs[6],
+        often[NUMBER["main"]] > 0, *logs[7:11], signals.depth, signals.digits, signals.query, logs[11], signals.og == 1,
+        signals.og == 2, signals.og == 3,
     ]  # fmt: skip
-    kinds = [signals.kinds >> bit & 1 for bit in range(len(TYPES))]
-    path = [signals.path >> bit & 1 for bit in range(WIDTH)]
-    body = [(page.elements[0][2]) >> bit & 1 for bit in range(WIDTH)]
-    return np.array(ordinary + kinds + path + body, np.float32)
+    found += [signals.kinds >> bit & 1 for bit in range(len(TYPES))]
+    found += [signals.path >> bit & 1 for bit in range(WIDTH)]
+    found += [page.elements[0][2] >> bit & 1 for bit in range(WIDTH)]
+    return np.array(found, np.float32)
 
 
-def names() -> list[str]:
-    """The columns' names, in order."""
-    words = [name for name, _ in CATEGORIES]
-    groups = [each[0] for each in GROUPS]
-    basic = ["logchars", "logwords", "density", "upper", "digit", "stop", "clause", "money", "divider", "ideograph", "other", "stop_w", "clause_w", "wordlen", "ends_stop", "ends_clause", "starts_upper", "links", "images", "breaks", "marked", "anchored", "heading"]
-    cont = ["share", "logchars", "density", "blocks", "mean", "prose", "para", "heading", "marks", "digits", "proseshare", "sigcount"]
-    out = basic + [f"tag_{g}" for g in groups] + [f"l{level}tag_{g}" for level in (1, 2) for g in groups]
-    out += [f"l{level}_{c}" for level in range(LEVELS) for c in cont] + [f"place{level}" for level in range(LEVELS)]
-    out += [f"rep_{n}" for n in ["count", "share", "mean", "density", "span"]]
-    for shift in SHIFTS:
-        out += [f"n{shift}_{c}" for c in ["logchars", "density", "stop", "heading", "ends", "p", "li", "anchored", "same"]]
-    out += [f"w{w}_{c}" for w in WINDOWS for c in ["prose", "density", "heading", "marks"]]
-    out += [f"pos_{c}" for c in ["rel", "chars", "log", "logend", "h1", "hash1", "best", "title", "hastitle", "sincehead", "hashead", "proserel"]]
-    out += [f"dom_{c}" for c in ["in", "up", "upup", "first", "last"]]
-    out += [f"title_{c}" for c in ["mine", "cover", "product", "described", "linked", "seen", "again"]]
-    out += [f"page_{c}" for c in ["blocks", "chars", "density", "prose", "para", "h1", "headings", "max", "median", "long", "marks", "money", "digits", "article", "main", "tr", "form", "pre", "li", "depth", "hasdigits", "query", "described", "og1", "og2", "og3"]]
-    out += [f"ld_{n}" for n, _ in TYPES] + [f"path_{w}" for w in words] + [f"body_{w}" for w in words]
-    for kind in ("inner", "own", "l0", "l1", "l2", "all"):
-        out += [f"{kind}_{w}" for w in words]
-    return out
+GENERAL = 26 + len(TYPES) + 2 * WIDTH
+
+
+def _flags(view: View, holder: Numbers) -> NDArray:
+    """Category bits of the block's inline elements, its owner, its containers, and all of its ancestors."""
+    together = np.zeros(len(view.parent), np.int64)
+    np.bitwise_or.at(together, view.top, view.bits)
+    words = [view.inner, view.bits[view.owner], *together[holder[:3]], view.all_bits[view.owner]]
+    bytes_ = np.ascontiguousarray(np.array(words).T).view(np.uint8).reshape(view.count, len(words), 8)
+    return np.unpackbits(bytes_, axis=2, bitorder="little")[:, :, :WIDTH].reshape(view.count, -1)

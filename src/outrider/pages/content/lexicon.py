@@ -45,7 +45,9 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
     size = np.concatenate(([0], np.cumsum(words)))
     around = (mass[high] - mass[low]) / np.maximum(size[high] - size[low], 1)
     mean = mass[-1] / max(1.0, float(size[-1]))
-    return np.column_stack([own, before, after, around, own - mean, np.full(count, mean), own - own.max()]).astype(np.float32)
+    return np.column_stack([own, before, after, around, own - mean, np.full(count, mean), own - own.max()]).astype(
+        np.float32
+    )
 
 
 def _sums(page: Blocks, weights: dict[str, float]) -> list[float]:

@@ -14,7 +14,6 @@ from outrider.pages.content.signals import Signals, read_signals
 from outrider.pages.content.taming import tame
 
 CHARS = 4_000_000  # of source that are looked at
-ENOUGH = 0.3  # expected F1 below which a page's own summary is a better guess than the cut
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -45,12 +44,17 @@ def main_content(html: bytes | str, url: str = "", *, main: bool = True, images:
         main: Whether to leave out what surrounds the content.
         images: Whether pictures with a text alternative are shown.
     """
-    from selectolax.lexbor import LexborHTMLParser
-
-    tree = LexborHTMLParser(tame(html, CHARS))
+    tree = parsed(html)
     if tree.body is None:
         return Content()
     return content_of(tree, url, main=main, images=images)
+
+
+def parsed(html: bytes | str) -> Any:
+    """The page's tree. Without events, which only serve to copy chosen options and cost the square of their number."""
+    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+    return LexborHTMLParser(tame(html, CHARS), options=LexborDocumentOptions.WO_EVENTS)
 
 
 def content_of(tree: Any, url: str = "", *, main: bool = True, images: bool = False) -> Content:
@@ -78,12 +82,12 @@ def _chosen(page: Blocks, signals: Signals) -> tuple[list[int], dict[str, Any]]:
     if not page.texts:
         return [], {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
+    import numpy as np
+
     from outrider.pages.content.features import describe
     from outrider.pages.content.lexicon import columns
     from outrider.pages.content.model import model
     from outrider.pages.content.select import kept
-
-    import numpy as np
 
     learned = model()
     features, words = describe(page, signals)

@@ -8,7 +8,9 @@ from outrider.pages.content.grid import grid_of, is_data
 from outrider.pages.content.phrase import Phrase
 
 HEADINGS = {NUMBER[f"h{level}"]: level for level in range(1, 7)}
-LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol"))
+LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (
+    NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol")
+)
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
 LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode)[-:\s]?\s*([\w+#]{1,20})")
 DEPTH = 6  # indentation and quotation deeper than this says nothing
@@ -48,6 +50,7 @@ class Writer:
     places: dict[int, Place] = field(default_factory=dict)
     numbers: dict[int, int] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
+    layout: set[int] = field(default_factory=set)
     parts: list[str] = field(default_factory=list)
     tight: bool = False
 
@@ -58,7 +61,7 @@ class Writer:
             place = self._place(self.page.rows[chosen[at]][0])
             if place.pre >= 0:
                 at = self._listing(chosen, at, place)
-            elif place.table >= 0 and (after := self._table(chosen, at, place)):
+            elif place.table >= 0 and place.table not in self.layout and (after := self._table(chosen, at, place)):
                 at = after
             else:
                 self._block(chosen[at], place)
@@ -133,9 +136,12 @@ class Writer:
             end += 1
         cells = grid_of(self.page, place.table, chosen[at:end], self.phrase)
         if not is_data(cells):
+            self.layout.add(place.table)
             return 0
         lines = ["| " + " | ".join(row) + " |" for row in cells]
-        self._add(_led("\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]]), "> " * min(place.quotes, DEPTH)))
+        self._add(
+            _led("\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]]), "> " * min(place.quotes, DEPTH))
+        )
         return end
 
     def _place(self, element: int) -> Place:

@@ -11,7 +11,10 @@ from outrider.pages.content.words import bits
 LINKED_LIMIT = 300_000  # characters of JSON-LD that are looked at
 TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,60})')
 TYPES = (
-    ("article", "Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle OpinionNewsArticle LiveBlogPosting"),
+    (
+        "article",
+        "Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle OpinionNewsArticle LiveBlogPosting",
+    ),
     ("product", "Product ProductGroup IndividualProduct Offer AggregateOffer"),
     ("list", "ItemList CollectionPage OfferCatalog SearchResultsPage Blog"),
     ("forum", "DiscussionForumPosting QAPage Question Answer Comment"),

@@ -1,0 +1,308 @@
+"""Writes the small corpus of our own: pages of seven types in seven languages, each with what belongs to it.
+
+    python -m evals.extraction.make_corpus
+
+All words and all markup were written for this purpose. Layouts differ by page as those of real sites
+do: semantic elements here, nested divisions or tables there, names of classes of several makers.
+"""
+
+import html
+import json
+from dataclasses import dataclass
+
+from evals.extraction.corpus import OWN
+
+
+@dataclass(frozen=True)
+class Tongue:
+    """One language's words: title, paragraphs and headings of the content, labels of what surrounds it."""
+
+    code: str
+    title: str
+    heads: tuple[str, ...]
+    paragraphs: tuple[str, ...]
+    labels: tuple[str, ...]
+    legal: str
+
+
+TONGUES = (
+    Tongue(
+        "en",
+        "How a small town got its river back",
+        ("A plan on a napkin", "What it cost", "The fish return"),
+        (
+            "For sixty years the river ran under the market square in a concrete pipe, and most people had forgotten it was there.",
+            "Then, one dry summer, a retired surveyor drew its old course on a paper napkin and asked the council a simple question: why not?",
+            "The work took four years. Engineers lifted the slabs one street at a time, planted willows, and left room for floods.",
+            "It was cheaper than replacing the pipe, which had begun to leak, and far cheaper than another flooded basement.",
+            "Last spring, children counted eleven trout below the new bridge. The surveyor, now ninety, counted them too.",
+        ),
+        (
+            "Home",
+            "News",
+            "Sports",
+            "Contact us",
+            "Log in",
+            "Share this",
+            "Related stories",
+            "Subscribe to our newsletter",
+        ),
+        "© Riverside Gazette. All rights reserved. Terms of use. Privacy policy.",
+    ),
+    Tongue(
+        "de",
+        "Wie man ein altes Fahrrad wieder flott macht",
+        ("Das Werkzeug", "Die Kette", "Die Bremsen"),
+        (
+            "Ein Fahrrad, das zehn Jahre im Keller stand, braucht meist weniger Arbeit, als man beim ersten Anblick befürchtet.",
+            "Zuerst wird alles gründlich geputzt, denn unter dem Staub zeigt sich, welche Teile verschlissen sind und welche nur schmutzig.",
+            "Die Kette legt man über Nacht in Petroleum, trocknet sie am Morgen mit einem Lappen und ölt danach jedes Glied einzeln.",
+            "Bremsgummis werden mit den Jahren hart. Neue kosten wenig und sind in einer Viertelstunde gewechselt.",
+            "Am Ende folgt die Probefahrt, am besten auf einem leeren Parkplatz und nicht gleich den steilsten Berg hinunter.",
+        ),
+        (
+            "Startseite",
+            "Ratgeber",
+            "Werkstatt",
+            "Kontakt",
+            "Anmelden",
+            "Teilen",
+            "Das könnte Sie auch interessieren",
+            "Newsletter abonnieren",
+        ),
+        "© Radwerkstatt am Tor. Alle Rechte vorbehalten. Impressum. Datenschutz.",
+    ),
+    Tongue(
+        "fr",
+        "Le pain au levain sans se presser",
+        ("La farine", "L'attente", "La cuisson"),
+        (
+            "Le levain demande peu de travail mais beaucoup de patience : la pâte lève pendant que l'on dort.",
+            "Le soir, on mélange la farine, l'eau et une cuillerée de levain, puis on couvre le saladier d'un torchon humide.",
+            "Au matin, la pâte a doublé. On la replie quatre fois sur elle-même, sans la pétrir, et on la laisse reposer une heure.",
+            "Le four doit être très chaud et la cocotte aussi, car c'est la vapeur enfermée qui donne à la croûte sa couleur.",
+            "Il faut encore attendre que le pain refroidisse avant de le couper, et c'est peut-être le plus difficile.",
+        ),
+        ("Accueil", "Recettes", "Boutique", "Contact", "Connexion", "Partager", "À lire aussi", "Recevoir la lettre"),
+        "© La Table de Jeanne. Tous droits réservés. Mentions légales. Cookies.",
+    ),
+    Tongue(
+        "es",
+        "El faro que todavía se enciende a mano",
+        ("La escalera", "La lámpara", "El relevo"),
+        (
+            "Cada tarde, Inés sube ciento cuarenta peldaños para encender un faro que figura como automático en todos los mapas.",
+            "La avería fue hace nueve inviernos, y la pieza de recambio nunca llegó, así que ella se ofreció por una semana.",
+            "La lámpara tarda un minuto en alcanzar toda su fuerza, y en ese minuto se oye el mar golpear contra la roca.",
+            "Los pescadores le dejan en la puerta lo que sobra de la mañana, y ella lleva un cuaderno con el nombre de cada barco.",
+            "Su nieta ya conoce el mecanismo. Dice que, cuando llegue la pieza, la guardarán en un cajón por si acaso.",
+        ),
+        (
+            "Inicio",
+            "Noticias",
+            "Cultura",
+            "Contacto",
+            "Entrar",
+            "Compartir",
+            "Te puede interesar",
+            "Suscríbete al boletín",
+        ),
+        "© Diario de la Costa. Todos los derechos reservados. Aviso legal. Privacidad.",
+    ),
+    Tongue(
+        "ru",
+        "Почему скрипит снег",
+        ("Кристаллы", "Мороз", "Звук"),
+        (
+            "В сильный мороз снег под ногами скрипит, а в оттепель молчит, и причина тому спрятана в каждой снежинке.",
+            "Снежинка состоит из хрупких ледяных кристаллов, которые ломаются под тяжестью шага почти одновременно.",
+            "Когда воздух теплее, кристаллы покрыты тонкой плёнкой воды, и она гасит звук раньше, чем он возникнет.",
+            "Опытный человек по высоте скрипа может назвать температуру с ошибкой всего в два или три градуса.",
+            "Попробуйте и вы: запишите звук шагов в разные дни и сравните записи с показаниями термометра.",
+        ),
+        ("Главная", "Новости", "Наука", "Контакты", "Войти", "Поделиться", "Читайте также", "Подписаться на рассылку"),
+        "© Журнал «Погода». Все права защищены. Условия использования.",
+    ),
+    Tongue(
+        "ja",
+        "小さな本屋が続く理由",
+        ("店の棚", "夜の読書会", "これから"),
+        (
+            "駅から十分ほど歩いた路地に、店主が一人で営む小さな本屋がある。開店してから今年で三十年になる。",
+            "棚に並ぶのは新刊ばかりではない。店主が読んで面白かった本だけを、短い手書きの紹介とともに置いている。",
+            "毎月最後の金曜日には読書会が開かれ、近所の人々が同じ一冊を持ち寄って、夜遅くまで語り合う。",
+            "売り上げは決して多くないが、遠くの町から電話で注文してくれる客が少しずつ増えてきたという。",
+            "「本を選ぶ時間を売っているのです」と店主は笑い、また新しい紹介の紙を一枚書き始めた。",
+        ),
+        ("ホーム", "ニュース", "文化", "お問い合わせ", "ログイン", "共有する", "関連記事", "メールマガジン登録"),
+        "© 路地裏通信 無断転載を禁じます 利用規約 プライバシー",
+    ),
+    Tongue(
+        "ar",
+        "كيف تُروى واحة من غير مضخات",
+        ("القناة", "الحصص", "الساعة"),
+        (
+            "في أطراف الصحراء واحة صغيرة تُروى منذ ثمانية قرون بقناة حفرها الأجداد تحت الأرض، ولا تزال تعمل إلى اليوم.",
+            "ينحدر الماء ببطء من سفح الجبل، فلا يحتاج إلى مضخة ولا إلى وقود، ولا يتبخر منه في الطريق إلا القليل.",
+            "تُقسم الحصص بين العائلات بالساعات، ولكل عائلة وقت معلوم تفتح فيه الساقية وتغلقها حين ينتهي دورها.",
+            "كان الوقت يُقاس بوعاء مثقوب يطفو على الماء حتى يغرق، واليوم يكفي هاتف في يد الحارس.",
+            "يقول الحارس إن القناة علّمت القرية الصبر، وإن من يستعجل الماء يخسره قبل أن يصل إليه.",
+        ),
+        ("الرئيسية", "أخبار", "ثقافة", "اتصل بنا", "دخول", "مشاركة", "اقرأ أيضا", "اشترك في النشرة"),
+        "© صحيفة الواحة. جميع الحقوق محفوظة. شروط الاستخدام.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A page's body and the blocks of its content, in order."""
+
+    body: str
+    content: tuple[str, ...]
+
+
+def _p(text: str) -> str:
+    return f"<p>{html.escape(text)}</p>"
+
+
+def _menu(tongue: Tongue, name: str) -> str:
+    items = "".join(f'<li><a href="/{at}">{html.escape(label)}</a></li>' for at, label in enumerate(tongue.labels[:5]))
+    return f'<ul class="{name}">{items}</ul>'
+
+
+def _frame(tongue: Tongue, inside: str, variant: int) -> str:
+    """A page around its content, in one of three makers' ways."""
+    more = "".join(
+        f'<li><a href="/more/{at}">{html.escape(head)}</a></li>' for at, head in enumerate(tongue.labels[1:4])
+    )
+    aside = f"<h4>{html.escape(tongue.labels[6])}</h4><ul>{more}</ul><p>{html.escape(tongue.labels[7])}</p>"
+    legal = html.escape(tongue.legal)
+    if variant == 0:
+        return (
+            f"<header><nav>{_menu(tongue, 'menu')}</nav></header><main>{inside}</main>"
+            f'<aside class="related">{aside}</aside><footer><p>{legal}</p></footer>'
+        )
+    if variant == 1:
+        return (
+            f'<div id="page" class="site"><div class="navbar">{_menu(tongue, "nav navbar-nav")}</div><div class="container">'
+            f'<div class="col-md-8 content">{inside}</div><div class="col-md-4 sidebar widget">{aside}</div></div>'
+            f'<div class="footer-bottom"><span>{legal}</span></div></div>'
+        )
+    return (
+        f'<table width="100%"><tr><td colspan="2">{_menu(tongue, "topnav")}</td></tr><tr><td width="20%">{aside}</td>'
+        f'<td>{inside}</td></tr><tr><td colspan="2"><small>{legal}</small></td></tr></table>'
+    )
+
+
+def article(tongue: Tongue) -> Made:
+    """A headline, paragraphs, one heading among them."""
+    first, *rest = tongue.paragraphs
+    parts = [first, tongue.heads[0], *rest]
+    share = f'<div class="share-buttons"><a href="#">{html.escape(tongue.labels[5])}</a></div>'
+    body = f'<article class="post"><h1>{html.escape(tongue.title)}</h1>{share}<div class="entry-content">{_p(first)}'
+    body += f"<h2>{html.escape(tongue.heads[0])}</h2>" + "".join(map(_p, rest)) + "</div></article>"
+    return Made(body, tuple(parts))
+
+
+def documentation(tongue: Tongue) -> Made:
+    """Sections with a listing and a table."""
+    code = 'import tool\n\ntool.run(\n    path="data",\n)'
+    rows = (("path", tongue.heads[1]), ("mode", tongue.heads[2]))
+    body = f'<div class="document"><h1>{html.escape(tongue.title)}</h1>'
+    content = [tongue.title]
+    for head, text in zip(tongue.heads, tongue.paragraphs, strict=False):
+        body += f'<h2 id="s">{html.escape(head)}<a class="headerlink" href="#s">¶</a></h2>{_p(text)}'
+        content += [head, text]
+    body += f'<pre><code class="language-python">{html.escape(code)}</code></pre><table class="docutils">'
+    body += "".join(f"<tr><td>{a}</td><td>{html.escape(b)}</td></tr>" for a, b in rows)
+    body += f"</table>{_p(tongue.paragraphs[4])}</div>"
+    return Made(body, (*content, code, *(f"{a} {b}" for a, b in rows), tongue.paragraphs[4]))
+
+
+def forum(tongue: Tongue) -> Made:
+    """A question and its answers, each with a name and a signature of buttons."""
+    names = ("ada77", "M. Ito", "borealis", "quill")
+    body, content = f'<h1 class="topic-title">{html.escape(tongue.title)}</h1><div class="posts">', [tongue.title]
+    for at, (name, text) in enumerate(zip(names, tongue.paragraphs, strict=False)):
+        body += f'<div class="post" id="p{at}"><div class="post-author"><b>{name}</b></div>'
+        body += f'<div class="post-body">{_p(text)}{_p(tongue.paragraphs[-1]) if at == 0 else ""}</div>'
+        body += f'<div class="post-actions"><a href="#">{html.escape(tongue.labels[5])}</a></div></div>'
+        content += [name, text] + ([tongue.paragraphs[-1]] if at == 0 else [])
+    return Made(body + "</div>", tuple(content))
+
+
+def product(tongue: Tongue) -> Made:
+    """A name, a price, a description and facts."""
+    facts = tuple(f"{head}: {at * 12} cm" for at, head in enumerate(tongue.heads, 1))
+    body = f'<div class="product-page"><h1 class="product-title">{html.escape(tongue.title)}</h1><div class="price">€ 49,90</div>'
+    body += (
+        f'<div class="product-description">{"".join(map(_p, tongue.paragraphs[:3]))}</div><ul class="product-features">'
+    )
+    body += "".join(f"<li>{html.escape(fact)}</li>" for fact in facts) + "</ul></div>"
+    return Made(body, (tongue.title, "€ 49,90", *tongue.paragraphs[:3], *facts))
+
+
+def listing(tongue: Tongue) -> Made:
+    """Teasers under each other."""
+    body, content = f"<h1>{html.escape(tongue.title)}</h1>", [tongue.title]
+    for at, text in enumerate(tongue.paragraphs):
+        head = f"{tongue.heads[at % 3]} {at + 1}"
+        body += f'<div class="teaser card"><h3><a href="/read/{at}">{html.escape(head)}</a></h3>{_p(text)}</div>'
+        content += [head, text]
+    return Made(f'<div class="listing">{body}</div>', tuple(content))
+
+
+def collection(tongue: Tongue) -> Made:
+    """An introduction and a grid of things with prices."""
+    body, content = (
+        f"<h1>{html.escape(tongue.title)}</h1>{_p(tongue.paragraphs[0])}",
+        [tongue.title, tongue.paragraphs[0]],
+    )
+    body += '<div class="product-grid">'
+    for at in range(8):
+        name, price = f"{tongue.heads[at % 3]} {at + 3}", f"€ {at * 3 + 7},50"
+        body += f'<div class="product-card"><h3 class="name"><a href="/p/{at}">{html.escape(name)}</a></h3>'
+        body += f'<span class="price">{price}</span></div>'
+        content += [name, price]
+    return Made(body + "</div>", tuple(content))
+
+
+def service(tongue: Tongue) -> Made:
+    """A promise and its reasons."""
+    body = f'<section class="hero"><h1>{html.escape(tongue.title)}</h1>{_p(tongue.paragraphs[0])}</section>'
+    content = [tongue.title, tongue.paragraphs[0]]
+    for head, text in zip(tongue.heads, tongue.paragraphs[1:], strict=False):
+        body += f'<section class="feature"><h2>{html.escape(head)}</h2>{_p(text)}</section>'
+        content += [head, text]
+    return Made(body, tuple(content))
+
+
+MAKERS = (article, documentation, forum, product, listing, collection, service)
+
+
+def main() -> None:
+    """Writes 35 pages: each type in five of the seven languages."""
+    (OWN / "html").mkdir(parents=True, exist_ok=True)
+    lines = []
+    for kind, make in enumerate(MAKERS):
+        for at in range(5):
+            tongue = TONGUES[(kind + at) % len(TONGUES)]
+            lines.append(_write(tongue, make.__name__, make(tongue), (kind + at) % 3))
+    (OWN / "pages.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write(tongue: Tongue, kind: str, made: Made, variant: int) -> str:
+    """Writes one page's source; its line in the list."""
+    name = f"{kind}-{tongue.code}"
+    file = f"html/{name}.html"
+    head = f'<meta charset="utf-8"><title>{html.escape(tongue.title)}</title>'
+    page = f'<!doctype html><html lang="{tongue.code}"><head>{head}</head><body>{_frame(tongue, made.body, variant)}</body></html>\n'
+    (OWN / file).write_text(page, encoding="utf-8")
+    facts = {"id": name, "url": f"https://{tongue.code}.example/{kind}/1", "type": kind, "html": file}
+    facts |= {"text": "\n\n".join(made.content), "with": [tongue.paragraphs[0]], "without": [tongue.legal]}
+    return json.dumps(facts, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Trains the model of `outrider.pages.content` and says how it does on sites it has not seen.
+
+    OUTRIDER_WCXB=…/wcxb_dev python -m evals.extraction.train [--score-only]
+
+Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
+the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0). Seeded: the same libraries on the
+same machine give the same file. About ten minutes on two cores.
+
+Scores are of five folds of whole sites (registered domains); the lexicon, which is itself learned, is
+learned anew for each pair of folds, so that no page has a part in its own score.
+"""
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.extraction.corpus import HERE, TYPES, Sample, digest, folds, large, samples
+from evals.extraction.labels import labels
+from evals.extraction.metric import f1, words
+from evals.extraction.network import Settings, train
+from outrider.pages.content import features, lexicon
+from outrider.pages.content.blocks import cut_into_blocks
+from outrider.pages.content.model import FILE, Model, model
+from outrider.pages.content.select import kept
+from outrider.pages.content.signals import read_signals
+
+FOLDS = 5
+SITES = 4  # on which a name's word occurs at least
+COLUMN_SITES = 40  # on which a feature is not the same everywhere
+LEAST = 0.02  # weight from which a word is stored
+
+
+@dataclass
+class Page:
+    """A page ready for training."""
+
+    sample: Sample
+    page: Any  # Blocks, without what only the renderer needs
+    rows: NDArray[np.float32]
+    sizes: NDArray[np.float32]
+    labels: NDArray[np.float64]
+
+
+def prepare(sample: Sample) -> Page | None:
+    """A page's blocks, features and labels; nothing for a page without text."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    from outrider.pages.charset import decode
+
+    tree = LexborHTMLParser(decode(sample.html())[0])
+    page = cut_into_blocks(tree.body)
+    if not page.texts:
+        return None
+    rows, sizes = features.describe(page, read_signals(tree, sample.url))
+    page.pieces, page.given = [], {}
+    return Page(sample, page, rows, sizes, labels(page.texts, sample.text))
+
+
+class Lexicon:
+    """Weights of the words of names: a linear model of each block's line of ancestors."""
+
+    def __init__(self, pages: list[Page]) -> None:
+        sites: dict[str, set[str]] = defaultdict(set)
+        self.counts = [self._lines(each, sites) for each in pages]
+        self.number = {word: at for at, word in enumerate(sorted(w for w, s in sites.items() if len(s) >= SITES))}
+        self.matrix = [self._matrix(lines) for lines in self.counts]
+        self.counts = []
+
+    def _lines(self, page: Page, sites: dict[str, set[str]]) -> list[tuple[str, ...]]:
+        lines: list[tuple[str, ...]] = [()]
+        for names, row in zip(page.page.names[1:], page.page.elements[1:], strict=True):
+            own = tuple(word for name in names[: lexicon.NAMES_LIMIT].split() for word in lexicon.name_words(name))
+            for word in own:
+                sites[word].add(page.sample.site)
+            lines.append(lines[row[0]] + own)
+        return [lines[row[0]] for row in page.page.rows]
+
+    def _matrix(self, lines: list[tuple[str, ...]]) -> Any:
+        from scipy.sparse import csr_matrix
+
+        index = [[self.number[word] for word in line if word in self.number] for line in lines]
+        ends = np.cumsum([0, *map(len, index)])
+        flat = np.array([at for line in index for at in line], np.int32)
+        found = csr_matrix((np.ones(len(flat), np.float32), flat, ends), shape=(len(lines), len(self.number)))
+        found.sum_duplicates()
+        return found
+
+    def learn(self, pages: list[Page], chosen: list[int]) -> NDArray[np.float64]:
+        """Weights of all words, learned on the chosen pages."""
+        from scipy.sparse import vstack
+        from sklearn.linear_model import SGDClassifier
+
+        rows = vstack([self.matrix[at] for at in chosen])
+        rows.data = np.minimum(rows.data, 3)
+        truth = np.concatenate([pages[at].labels for at in chosen]) > 0.5
+        mass = np.concatenate(
+            [(pages[at].sizes + 1) / (pages[at].sizes + 1).mean() / len(pages[at].sizes) for at in chosen]
+        )
+        linear = SGDClassifier(loss="log_loss", alpha=3e-5, max_iter=3, tol=None, average=True, random_state=0)
+        return linear.fit(rows, truth, sample_weight=mass / mass.mean()).coef_[0]
+
+    def columns(self, page: Page, weights: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The lexicon's columns of a page."""
+        known = {word: float(weights[at]) for word, at in self.number.items() if abs(weights[at]) > LEAST}
+        lexicon._known.clear()  # noqa: SLF001 - the weights change between folds
+        return lexicon.columns(page.page, page.sizes, known)
+
+
+def stacked(book: Lexicon, pages: list[Page], fold: list[int], without: int | None) -> dict[int, NDArray[np.float32]]:
+    """The lexicon's columns of all pages, each learned without the page's own fold and without another."""
+    found = {}
+    for mine in range(FOLDS):
+        seen = [at for at, each in enumerate(fold) if each not in (mine, without)]
+        weights = book.learn(pages, seen)
+        found |= {at: book.columns(pages[at], weights) for at, each in enumerate(fold) if each == mine}
+    return found
+
+
+def useful(pages: list[Page]) -> NDArray[np.int64]:
+    """The features that vary within or between enough sites."""
+    sites: dict[int, set[str]] = defaultdict(set)
+    common = np.median(np.vstack([each.rows[:1] for each in pages]), axis=0)
+    for each in pages:
+        for column in np.flatnonzero((each.rows != common).any(axis=0)):
+            sites[int(column)].add(each.sample.site)
+    return np.array(sorted(column for column, names in sites.items() if len(names) >= COLUMN_SITES))
+
+
+def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray, settings: Settings) -> Model:
+    """A model of the chosen pages."""
+    rows = np.vstack([np.hstack([pages[at].rows[:, columns], extra[at]]) for at in chosen])
+    mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
+    np.clip((rows - mean) * scale, -4, 4, out=rows)
+    ends = np.cumsum([0, *(len(pages[at].sizes) for at in chosen)])
+    truth = np.concatenate([pages[at].labels for at in chosen]).clip(0, 1)
+    sizes = np.concatenate([pages[at].sizes for at in chosen]).astype(np.float64)
+    layers = train(rows, truth, sizes, list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)), settings)
+    return Model(columns, mean, scale, layers, {}, {})
+
+
+def score(learned: Model, page: Page, extra: NDArray) -> float:
+    """F1 of the blocks that the model keeps."""
+    p = learned.probabilities(np.hstack([page.rows[:, learned.columns], extra]))
+    keep, _ = kept(p, page.sizes)
+    found: Counter[str] = Counter()
+    for at in np.flatnonzero(keep):
+        found.update(words(page.page.texts[at]))
+    return f1(found, page.sample.text)
+
+
+def one_fold(
+    number: int, pages: list[Page], fold: list[int], columns: NDArray, book: Lexicon, settings: Settings
+) -> dict[int, float]:
+    """The scores of one fold's pages, by a model of the others."""
+    extra = stacked(book, pages, fold, number)
+    learned = fit(pages, extra, [at for at, each in enumerate(fold) if each != number], columns, settings)
+    return {at: score(learned, pages[at], extra[at]) for at, each in enumerate(fold) if each == number}
+
+
+def summary(scores: dict[str, float], sample: list[Sample]) -> dict[str, float]:
+    """Mean F1 of all pages and of each type."""
+    found = {"all": float(np.mean([scores[each.id] for each in sample]))}
+    for kind in TYPES:
+        found[kind] = float(np.mean([scores[each.id] for each in sample if each.type == kind]))
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def cross_validated(
+    pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, settings: Settings
+) -> dict[str, float]:
+    """The scores on unseen sites; a page that showed no text scores by its reference alone."""
+    fold = folds([each.sample.site for each in pages], FOLDS)
+    scores = {each.id: f1("", each.text) for each in everything}
+    for number in range(FOLDS):
+        found = one_fold(number, pages, fold, columns, book, settings)
+        scores |= {pages[at].sample.id: value for at, value in found.items()}
+        print(f"fold {number}: {np.mean(list(found.values())):.4f}", flush=True)
+    return summary(scores, everything)
+
+
+def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> None:
+    """Writes the model's file."""
+    arrays: dict[str, Any] = {f"layer{at}": layer.astype(np.float16) for at, layer in enumerate(model.layers)}
+    arrays |= {
+        "columns": model.columns,
+        "mean": model.mean,
+        "scale": model.scale,
+        "layers": np.array(len(model.layers)),
+    }
+    arrays["names_words"] = np.frombuffer("\n".join(names).encode("utf-8"), np.uint8)
+    arrays["names_weights"] = np.array(list(names.values()), np.float16)
+    arrays["provenance"] = np.array(json.dumps(provenance, sort_keys=True))
+    np.savez_compressed(FILE, **arrays)
+
+
+def main() -> None:
+    """Reads the corpus, scores by folds, trains on all of it, writes the file."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--score-only", action="store_true", help="write no file")
+    chosen = arguments.parse_args()
+    folder = large()
+    if folder is None:
+        raise SystemExit("no corpus: set OUTRIDER_WCXB to the folder of the development split")
+    everything = list(samples(folder))
+    with ProcessPoolExecutor(2) as pool:
+        pages = [page for page in pool.map(prepare, everything, chunksize=16) if page is not None]
+    columns, book, settings = useful(pages), Lexicon(pages), Settings()
+    print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
+    if not chosen.score_only:
+        write(pages, columns, book, settings, {})
+    scores = cross_validated(pages, everything, columns, book, settings)
+    print(scores, flush=True)
+    if not chosen.score_only:
+        write(pages, columns, book, settings, scores)
+
+
+def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings, scores: dict[str, float]) -> None:
+    """Trains on all pages and stores the model; the second time only the scores are new."""
+    about = provenance(digest(large() or HERE), settings, scores)
+    if scores:
+        learned = model()
+        store(learned, learned.names, about)
+        return
+    fold = folds([each.sample.site for each in pages], FOLDS)
+    everywhere = list(range(len(pages)))
+    learned = fit(pages, stacked(book, pages, fold, None), everywhere, columns, settings)
+    weights = book.learn(pages, everywhere)
+    store(learned, {word: float(weights[at]) for word, at in book.number.items() if abs(weights[at]) > LEAST}, about)
+    model.cache_clear()
+
+
+def provenance(sha256: str, settings: Settings, scores: dict[str, float]) -> dict[str, Any]:
+    """Where a model's file comes from and what it is worth."""
+    return {
+        "version": 1,
+        "data": "Web Content Extraction Benchmark, development split, 1,497 pages, by Murrough Foley",
+        "licence": "CC-BY-4.0",
+        "sha256": sha256,
+        "settings": asdict(settings),
+        "measure": "F1 of bags of words, page mean, five folds of whole sites",
+        "scores": scores,
+    }
+
+
+if __name__ == "__main__":
+    main()

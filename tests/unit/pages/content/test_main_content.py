@@ -1,0 +1,139 @@
+"""The main content of pages: what is kept, what it looks like, and that nothing breaks it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outrider.pages.content.main import main_content
+from outrider.pages.content.taming import tame
+
+PROSE = (
+    "The river ran under the square for sixty years, in a pipe of concrete, until a dry summer made people ask why. "
+)
+PAGE = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
+<main><article><h1>How a town got its river back</h1>{"".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))}</article></main>
+<footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
+
+
+def whole(body: str, **options: bool) -> str:
+    return main_content(body, "https://site.example/a/", main=False, **options).markdown
+
+
+def test_the_article_is_kept_and_what_surrounds_it_is_not():
+    found = main_content(PAGE, "https://town.example/2024/river")
+    assert found.text.count("sixty years") == 18
+    assert "Terms of use" not in found.text
+    assert "News" not in found.text
+
+
+def test_a_page_with_any_text_yields_some():
+    assert main_content("<p>hi").text == "hi"
+    assert main_content("<title>Only a title</title><body></body>").text == "Only a title"
+    assert (
+        main_content('<script type="application/ld+json">{"articleBody": "Told \\"here\\"."}</script>').text
+        == 'Told "here".'
+    )
+    assert main_content(b"").text == ""
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div style="display: none">secret</div>',
+        '<p style="font-size:0px">secret</p>',
+        '<span style="position:absolute;left:-9999px">secret</span>',
+        '<p style="opacity: 0">secret</p>',
+        "<div hidden>secret</div>",
+        '<div aria-hidden="true">secret</div>',
+        '<p style="visibility:hidden">secret</p>',
+        "<noscript>secret</noscript>",
+    ],
+)
+def test_what_a_page_hides_is_left_out(hidden):
+    assert "secret" not in main_content(PAGE.replace("<article>", f"<article>{hidden}")).text
+
+
+def test_what_was_hidden_is_counted():
+    assert main_content(f"<div hidden>{'x' * 70}</div>{PAGE}").metadata["hidden"] == 70
+
+
+def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
+    panel = '<div role="tabpanel" aria-labelledby="t1" hidden>the details</div>'
+    assert "the details" in whole(panel)
+    curtain = PAGE.replace("<main>", '<main><div style="opacity:0">').replace("</main>", "</div></main>")
+    assert "sixty years" in main_content(curtain).text
+
+
+def test_a_noscript_that_holds_the_page_is_read():
+    assert "sixty years" in main_content(f"<body><noscript><div>{PROSE * 6}</div></noscript></body>").text
+
+
+def test_headings_lists_and_quotes_keep_their_order_and_depth():
+    found = whole(
+        "<h2>Top <em>two</em></h2><ol start=3><li>one<ul><li>inner</li></ul></li><li>two</li></ol>"
+        "<blockquote><p>said</p><blockquote>deep</blockquote></blockquote><dl><dt>Term</dt><dd>Detail</dd></dl>"
+    )
+    assert found == "## Top *two*\n\n3. one\n   - inner\n4. two\n\n> said\n\n> > deep\n\nTerm\n: Detail"
+
+
+def test_a_listing_keeps_its_language_and_white_space():
+    found = whole('<pre><code class="language-python">def f():\n\n    return  1\n</code></pre>')
+    assert found == "```python\ndef f():\n\n    return  1\n```"
+
+
+def test_a_table_has_a_header_row_and_its_spans_are_resolved():
+    found = whole("<table><tr><th>A<th colspan=2>B</tr><tr><td rowspan=2>1<td>2<td>3|4</tr><tr><td>5<td>6</tr></table>")
+    assert found == "| A | B |  |\n| --- | --- | --- |\n| 1 | 2 | 3\\|4 |\n|  | 5 | 6 |"
+
+
+def test_a_table_for_layout_becomes_its_paragraphs():
+    found = whole(f"<table><tr><td>menu</td><td><p>{PROSE * 8}</p><p>second</p></td></tr></table>")
+    assert "|" not in found
+    assert found.endswith("second")
+
+
+def test_links_are_absolute_and_unsafe_ones_are_text():
+    found = whole('<p><a href="../b?x=1">good</a> <a href="javascript:alert(1)">bad</a> <a href="#top">up</a></p>')
+    assert found == "[good](https://site.example/b?x=1) bad up"
+
+
+def test_pictures_are_shown_if_asked_for():
+    page = '<figure><img src="/z.png" alt="A heron"><figcaption>At dawn</figcaption></figure>'
+    assert whole(page) == "At dawn"
+    assert whole(page, images=True) == "![A heron](https://site.example/z.png) At dawn"
+
+
+def test_formulas_are_latex():
+    assert whole(r'<p>Half: <math alttext="\frac{1}{2}"><mn>1</mn></math></p>') == r"Half: $\frac{1}{2}$"
+    katex = '<math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math>'
+    assert whole(f"<p>So {katex}</p>") == "So $x^2$"
+    assert whole(r'<p>So <script type="math/tex">y_1</script></p>') == "So $y_1$"
+
+
+def test_the_source_of_a_suspect_page_is_thinned_not_lost():
+    assert main_content("<div>" * 50_000 + "kept").text == "kept"
+    assert tame(b"<div>" * 50_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
+    assert main_content("<div " + "".join(f"a{at}=1 " for at in range(50_000)) + ">kept</div>").text == "kept"
+    assert "kept" in main_content("".join(f"<b a={at}>" for at in range(4_000)) + "<p>kept</p>" * 500).text
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<a href=x>", "<pre>", "word ", "<br>", "\x00", "<td rowspan=3>", "<!--", "'", '"', "<", "語"]),
+        max_size=60,
+    ).map("".join)
+    | st.text()
+)  # fmt: skip
+def test_no_source_breaks_it(source):
+    found = main_content(source, "https://site.example/")
+    assert isinstance(found.markdown, str)
+    whole(source)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text(alphabet="abcdefgh ", min_size=3, max_size=40).filter(str.strip), min_size=1, max_size=8))
+def test_text_and_markdown_hold_the_same_words(paragraphs):
+    found = main_content("".join(f"<div><p>{each}</p></div>" for each in paragraphs), main=False)
+    assert found.text.split() == found.markdown.split() == " ".join(paragraphs).split()
