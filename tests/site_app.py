@@ -118,7 +118,12 @@ async def reading(
 
 
 def pdf(*pages: str, title: str = "", author: str = "") -> bytes:
-    """A PDF with these lines, written by hand (ISO 32000-1 section 7.5)."""
+    """A PDF with these lines, one a page."""
+    return drawn(*([(72, 700, 24, text)] for text in pages), title=title, author=author)
+
+
+def drawn(*pages: list[tuple[int, int, int, str]], title: str = "", author: str = "") -> bytes:
+    """A PDF of pages with lines at places (x, y, size, text), written by hand (ISO 32000-1 section 7.5)."""
     count = len(pages)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -126,8 +131,9 @@ def pdf(*pages: str, title: str = "", author: str = "") -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         f"<< /Title ({title}) /Author ({author}) /CreationDate (D:20240229120000Z) >>".encode(),
     ]
-    for at, text in enumerate(pages):
-        stream = zlib.compress(f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET".encode("latin-1"))
+    for at, lines in enumerate(pages):
+        content = "\n".join(f"BT /F1 {size} Tf {x} {y} Td ({text}) Tj ET" for x, y, size, text in lines)
+        stream = zlib.compress(content.encode("latin-1"))
         place = f"/Parent 2 0 R /MediaBox [0 0 612 792] /Contents {6 + 2 * at} 0 R"
         objects.append(f"<< /Type /Page {place} /Resources << /Font << /F1 3 0 R >> >> >>".encode())
         head = f"<< /Length {len(stream)} /Filter /FlateDecode >>".encode()

@@ -18,6 +18,11 @@ IWORK = {
     ".key": "application/x-iwork-keynote-sffkey",
 }
 NAMED = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]{1,40}|epub\+zip)")
+# What the two hold in any case, for those that were packed without care for the order.
+UNNAMED = (
+    ((b"META-INF/container.xml",), "application/epub+zip"),
+    ((b"META-INF/manifest.xml", b"content.xml"), "application/vnd.oasis.opendocument.text"),
+)
 # Streams by which programs are known, those that stand inside of another program's files last; then their suffixes.
 STREAMS = (
     ("__properties_version1.0", "application/vnd.ms-outlook", (".msg",)),
@@ -41,9 +46,10 @@ def zipped(body: bytes, suffix: str) -> str:
         found = NAMED.match(body, 38 + int.from_bytes(body[28:30], "little"))
         if found:
             return found[0].decode("ascii")
-    member = MEMBER.search(body[:ENDS]) or MEMBER.search(body[-ENDS:])
+    ends = body[:ENDS] + body[-ENDS:]
+    member = MEMBER.search(ends)
     if member is None:
-        return ""
+        return next((mime for names, mime in UNNAMED if all(name in ends for name in names)), "")
     if member[1] == b"xl" and b"xl/workbook.bin" in body:
         return BINARY_WORKBOOK
     return ZIPPED.get(member[1]) or IWORK.get(suffix, "")

@@ -69,6 +69,8 @@ class Book:
             raise broken(self.source, KIND, "its package document is missing")
         self._refuse_locked()
         self.root = self._tree(self.path)
+        if self.root.find("opf:spine") is None:
+            raise broken(self.source, KIND, "its package document names no chapters")
         self.folder = posixpath.dirname(self.path)
         manifest = self.root.find("opf:manifest") or Element("")
         self.items = {each.get("id"): each for each in manifest.each("opf:item")}

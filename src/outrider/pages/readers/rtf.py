@@ -159,6 +159,8 @@ class Writer:
             self._destination(name)
         elif name == "u" and word.value is not None:
             self._unicode(word.value)
+        elif name == "sign":
+            self._text(chr(word.value or 0))
         elif name in LETTERS:
             self._text(LETTERS[name])
         elif name in TOGGLES:

@@ -11,7 +11,8 @@ from outrider.pages.readers.parts.xml import Element
 
 QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h|hh|m|mm|s|ss)\])[^\]]*\]', re.IGNORECASE)
 DATES = frozenset({14, 15, 16, 17, *range(27, 32), 34, 35, 36, *range(50, 59)})
-TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 46, 47})
+TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 47})
+ELAPSED = frozenset({46})
 BOTH = frozenset({22})
 PERCENTS = frozenset({9, 10})
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
@@ -89,7 +90,7 @@ def _named(number: str, own: dict[str, str]) -> str:
     if number in own:
         return own[number]
     identity = int(number) if number.isdigit() and len(number) < 6 else 0
-    groups = ((DATES, "date"), (TIMES, "time"), (BOTH, "both"), (PERCENTS, "percent"))
+    groups = ((DATES, "date"), (TIMES, "time"), (BOTH, "both"), (PERCENTS, "percent"), (ELAPSED, "elapsed"))
     return next((kind for group, kind in groups if identity in group), "")
 
 

@@ -16,18 +16,20 @@ WIDEST = 16_384
 def gathered(table: Element, name: str, words: Callable[[Element], str]) -> Sheet:
     """The cells of a table; `words` gives the text of a cell."""
     sheet = Sheet(name)
-    number = 0
+    number = taken = 0
     sheet.hidden_columns = _hidden_columns(table)
     for row in _rows(table):
         times = _times(row, "table:number-rows-repeated")
         filled = any(True for cell in row.each(*CELLS) if cell.children or cell.get("office:value-type"))
-        if filled and number >= ROWS:
+        if filled and taken >= ROWS:
             sheet.more_rows += times
         elif filled and row.get("table:visibility") in HIDDEN:
             sheet.hidden_rows += times
         elif filled:
-            for at in range(min(times, ROWS - number)):
+            for at in range(min(times, ROWS - taken)):
                 _row(sheet, row, number + at + 1, words)
+            sheet.more_rows += max(0, times - (ROWS - taken))
+            taken += min(times, ROWS - taken)
         number += times
     return sheet
 

@@ -46,7 +46,7 @@ class Edge:
 
 
 Token = Word | Bytes | Edge
-SIGNS = {b"~": "\u00a0", b"_": "\u2011", b"-": ""}
+SIGNS = {b"~": " ", b"_": "\u2011", b"-": ""}
 
 
 def tokens(body: bytes, limit: int) -> Iterator[Token]:
@@ -75,7 +75,7 @@ def _sign(sign: bytes) -> Token:
     if sign in (b"\n", b"\r"):
         return Word("par")
     if sign in SIGNS:
-        return Word("u", ord(SIGNS[sign])) if SIGNS[sign] else Word("-")
+        return Word("sign", ord(SIGNS[sign])) if SIGNS[sign] else Word("-")
     return Word("*") if sign == b"*" else Bytes(sign)
 
 

@@ -106,7 +106,7 @@ class Words:
 
     def _text(self, piece: Element) -> str:
         if piece.name == "w:t":
-            return piece.text.replace("\n", " ")
+            return piece.text.replace("\n", " ").replace("\u00a0", " ")
         if piece.name in SIGNS:
             return SIGNS[piece.name]
         if piece.name == "w:br":

@@ -1,0 +1,262 @@
+"""Documents of every kind, made by hand: the XML that tells, in the archives that hold it."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+from outrider.pages import Document
+from outrider.pages.reader import Source
+from outrider.pages.registry import reader_for
+from outrider.pages.sniff import sniff
+
+URL = "https://harbour.example/file"
+OFFICE = "http://schemas.openxmlformats.org"
+RELATIONS = f"{OFFICE}/package/2006/relationships"
+TYPE = f"{OFFICE}/officeDocument/2006/relationships/"
+SPACES = " ".join(
+    f'xmlns:{prefix}="{space}"'
+    for prefix, space in {
+        "w": f"{OFFICE}/wordprocessingml/2006/main",
+        "a": f"{OFFICE}/drawingml/2006/main",
+        "p": f"{OFFICE}/presentationml/2006/main",
+        "r": f"{OFFICE}/officeDocument/2006/relationships",
+        "m": f"{OFFICE}/officeDocument/2006/math",
+        "wp": f"{OFFICE}/drawingml/2006/wordprocessingDrawing",
+        "c": f"{OFFICE}/drawingml/2006/chart",
+        "mc": f"{OFFICE}/markup-compatibility/2006",
+        "cp": f"{OFFICE}/package/2006/metadata/core-properties",
+        "dc": "http://purl.org/dc/elements/1.1/",
+        "dcterms": "http://purl.org/dc/terms/",
+    }.items()
+)
+SHEET = f'xmlns="{OFFICE}/spreadsheetml/2006/main" xmlns:r="{TYPE[:-1]}"'
+ODF = " ".join(
+    f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for prefix, name in {
+        "office": "office", "text": "text", "table": "table", "draw": "drawing", "style": "style", "meta": "meta",
+        "presentation": "presentation", "fo": "xsl-fo-compatible", "svg": "svg-compatible", "manifest": "manifest",
+    }.items()
+) + ' xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'  # fmt: skip
+
+
+def read(body: bytes, name: str = "", **limits: Any) -> Document:
+    """The document that a body is told to be and read as."""
+    mime = sniff("", body, name)
+    return reader_for(mime, name, len(body), images=True).read(Source(body, URL, mime, **limits))
+
+
+def zipped(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
+    """An archive with these members."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content, zipfile.ZIP_STORED if name in stored else None)
+    return out.getvalue()
+
+
+def relations(*given: tuple[str, str, str]) -> str:
+    """Id, the last word of the type, and target; an address is an outer one."""
+    each = "".join(
+        f'<Relationship Id="{name}" Type="{TYPE}{kind}" Target="{target}"'
+        + (' TargetMode="External"' if "//" in target else "")
+        + "/>"
+        for name, kind, target in given
+    )
+    return f'<Relationships xmlns="{RELATIONS}">{each}</Relationships>'
+
+
+def package(main: str, links: tuple[tuple[str, str, str], ...], parts: dict[str, str]) -> bytes:
+    """An Office Open XML package around its main part."""
+    folder, _, name = main.rpartition("/")
+    core = (
+        f'<Relationship Id="c" Type="{OFFICE}/package/2006/relationships/metadata/core-properties" Target="core.xml"/>'
+    )
+    root = relations(("m", "officeDocument", main)).replace("</Rel", core + "</Rel", 1)
+    facts = (
+        f"<cp:coreProperties {SPACES}><dc:title>Harbour</dc:title><dc:creator>Ida Marsh</dc:creator>"
+        "<dc:language>en-GB</dc:language><dcterms:created>2024-02-29T12:00:00Z</dcterms:created></cp:coreProperties>"
+    )
+    given = {"[Content_Types].xml": "<Types/>", "_rels/.rels": root, "core.xml": facts}
+    return zipped(given | {f"{folder}/_rels/{name}.rels": relations(*links)} | parts)
+
+
+STYLES = f"""<w:styles {SPACES}>
+<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>
+<w:style w:type="paragraph" w:styleId="H2"><w:name w:val="heading 2"/><w:basedOn w:val="berschrift1"/></w:style>
+<w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="H2"/></w:style>
+<w:style w:type="paragraph" w:styleId="Toc"><w:name w:val="toc 1"/></w:style>
+<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="HTML Preformatted"/></w:style>
+<w:style w:type="paragraph" w:styleId="Q"><w:name w:val="Quote"/></w:style>
+</w:styles>"""
+NUMBERING = f"""<w:numbering {SPACES}><w:abstractNum w:abstractNumId="0">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%2)"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+</w:numbering>"""
+
+
+def p(text: str, style: str = "", more: str = "") -> str:
+    """A paragraph of Word; `text` may be runs."""
+    runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+    return f"<w:p><w:pPr>{f'<w:pStyle w:val={style!r}/>' if style else ''}{more}</w:pPr>{runs}</w:p>"
+
+
+def item(text: str, number: int = 2, level: int = 0) -> str:
+    """A paragraph of a list: 1 is numbered, 2 has bullets."""
+    return p(text, more=f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
+
+
+def row(*cells: str) -> str:
+    """A row of Word; a cell may begin with its properties, ended by `|`."""
+    made = ""
+    for cell in cells:
+        properties, _, text = cell.rpartition("|")
+        made += f"<w:tc><w:tcPr>{properties}</w:tcPr>{p(text)}</w:tc>"
+    return f"<w:tr>{made}</w:tr>"
+
+
+def docx(body: str, links: tuple[tuple[str, str, str], ...] = (), **parts: str) -> bytes:
+    given = {
+        "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
+        "word/styles.xml": STYLES,
+        "word/numbering.xml": NUMBERING,
+    }
+    known = (("s", "styles", "styles.xml"), ("n", "numbering", "numbering.xml"))
+    more = {f"word/{name}.xml": f"<w:{name} {SPACES}>{content}</w:{name}>" for name, content in parts.items()}
+    named = tuple((name, name, f"{name}.xml") for name in parts)
+    return package("word/document.xml", (*known, *named, *links), given | more)
+
+
+def shape(text: str, kind: str | None = None) -> str:
+    """A shape of a slide with a paragraph a line; tabs are levels."""
+    holder = f'<p:ph type="{kind}"/>' if kind else ""
+    lines = [line for line in text.split("\n") if line]
+    levels = [(len(line) - len(line.lstrip("\t")), line.strip()) for line in lines]
+    said = "".join(f'<a:p><a:pPr lvl="{level}"/><a:r><a:t>{line}</a:t></a:r></a:p>' for level, line in levels)
+    return f"<p:sp><p:nvSpPr><p:nvPr>{holder}</p:nvPr></p:nvSpPr><p:txBody>{said}</p:txBody></p:sp>"
+
+
+def slide(*shapes: str, root: str = "sld", more: str = "") -> str:
+    return f"<p:{root} {SPACES} {more}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:{root}>"
+
+
+def pptx(*slides: str, parts: dict[str, str] | None = None) -> bytes:
+    links = tuple((f"s{at}", "slide", f"slides/{at}.xml") for at in range(len(slides)))
+    listed = "".join(f'<p:sldId id="{256 + at}" r:id="s{at}"/>' for at in reversed(range(len(slides))))
+    main = f"<p:presentation {SPACES}><p:sldIdLst>{listed}</p:sldIdLst></p:presentation>"
+    given = {"ppt/presentation.xml": main} | {f"ppt/slides/{at}.xml": each for at, each in enumerate(slides)}
+    return package("ppt/presentation.xml", links, given | (parts or {}))
+
+
+def sheet(*rows: list[Any], after: str = "", before: str = "") -> str:
+    """A worksheet: numbers as they are, texts inline, a tuple is (style, number)."""
+    made = ""
+    for number, cells in enumerate(rows, 1):
+        each = ""
+        for column, value in enumerate(cells):
+            at = f'r="{chr(65 + column)}{number}"'
+            if isinstance(value, tuple):
+                each += f'<c {at} s="{value[0]}"><v>{value[1]}</v></c>'
+            elif isinstance(value, str):
+                each += f'<c {at} t="inlineStr"><is><t>{value}</t></is></c>' if value else ""
+            else:
+                each += f"<c {at}><v>{value}</v></c>"
+        made += f'<row r="{number}">{each}</row>' if each else ""
+    return f"<worksheet {SHEET}>{before}<sheetData>{made}</sheetData>{after}</worksheet>"
+
+
+XF = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46))
+FORMATS = (
+    f'<styleSheet {SHEET}><numFmts><numFmt numFmtId="164" formatCode="[$-407]d/ mmmm yyyy;@"/></numFmts>'
+    f"<cellXfs>{XF}</cellXfs></styleSheet>"
+)
+
+
+def xlsx(sheets: dict[str, str], *, states: dict[str, str] | None = None, parts: dict[str, str] | None = None) -> bytes:
+    names = list(sheets)
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{at + 1}" r:id="s{at}" state="{(states or {}).get(name, "visible")}"/>'
+        for at, name in enumerate(names)
+    )
+    main = f"<workbook {SHEET}><sheets>{listed}</sheets></workbook>"
+    links = tuple((f"s{at}", "worksheet", f"worksheets/{at}.xml") for at in range(len(names)))
+    given = {"xl/workbook.xml": main, "xl/styles.xml": FORMATS}
+    given |= {f"xl/worksheets/{at}.xml": content for at, content in enumerate(sheets.values())}
+    return package("xl/workbook.xml", (*links, ("st", "styles", "styles.xml")), given | (parts or {}))
+
+
+def odf(kind: str, body: str, styles: str = "", **parts: str) -> bytes:
+    """An OpenDocument file; kind is `text`, `spreadsheet` or `presentation`."""
+    content = (
+        f"<office:document-content {ODF}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+    )
+    meta = (
+        f"<office:document-meta {ODF}><office:meta><dc:title>Harbour</dc:title>"
+        "<meta:initial-creator>Ida Marsh</meta:initial-creator><dc:language>en-GB</dc:language>"
+        "<meta:creation-date>2024-02-29T12:00:00</meta:creation-date></office:meta></office:document-meta>"
+    )
+    given = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content, "meta.xml": meta}
+    return zipped(given | {name.replace("__", "/"): each for name, each in parts.items()}, stored=("mimetype",))
+
+
+def epub(chapters: dict[str, str], *, titles: dict[str, str] | None = None, **parts: str) -> bytes:
+    """A book: file names to XHTML bodies, in the order of the spine; `titles` is its table of contents."""
+    items = "".join(
+        f'<item id="i{at}" href="{name}" media-type="application/xhtml+xml"/>' for at, name in enumerate(chapters)
+    )
+    spine = "".join(f'<itemref idref="i{at}"/>' for at in range(len(chapters)))
+    points = "".join(
+        f'<navPoint><navLabel><text>{title}</text></navLabel><content src="{name}#top"/></navPoint>'
+        for name, title in (titles or {}).items()
+    )
+    opf = (
+        '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>'
+        "<dc:title>The Harbour</dc:title><dc:creator>Ida Marsh</dc:creator><dc:creator>Bo Reed</dc:creator>"
+        "<dc:language>en</dc:language><dc:date>2024-02-29</dc:date><dc:identifier>urn:isbn:1</dc:identifier>"
+        f'</metadata><manifest>{items}<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></manifest>'
+        f'<spine toc="ncx">{spine}</spine></package>'
+    )
+    ncx = (
+        '<!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "http://www.daisy.org/z3986/2005/ncx-2005-1.dtd">'
+        f'<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><navMap>{points}</navMap></ncx>'
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OPS/package.opf"/></rootfiles></container>'
+    )
+    given = {"mimetype": "application/epub+zip", "META-INF/container.xml": container, "OPS/package.opf": opf}
+    pages = {f"OPS/{name}": f"<html><body>{body}</body></html>" for name, body in chapters.items()}
+    more = {name.replace("__", "/"): each for name, each in parts.items()}
+    return zipped(given | {"OPS/toc.ncx": ncx} | pages | more, stored=("mimetype",))
+
+
+def notebook(*cells: dict[str, Any], language: str = "julia") -> bytes:
+    return json.dumps({"cells": cells, "metadata": {"language_info": {"name": language}}, "nbformat": 4}).encode()
+
+
+def all_kinds() -> dict[str, bytes]:
+    """A small document of each kind."""
+    return {
+        "word": docx(p("Lights", "berschrift1") + item("one") + f"<w:tbl>{row('a', 'b')}{row('1', '2')}</w:tbl>"),
+        "powerpoint": pptx(slide(shape("Lights", "title"), shape("one\n\tdeep", "body"))),
+        "excel": xlsx({"Lights": sheet(["Name", "Height"], ["Wend", 41])}),
+        "odt": odf("text", "<text:h>Lights</text:h><text:p>The old light</text:p>"),
+        "ods": odf(
+            "spreadsheet",
+            '<table:table table:name="L"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>'
+            "</table:table-row></table:table>",
+        ),
+        "epub": epub({"a.xhtml": "<h1>Lights</h1><p>The old light</p>"}),
+        "rtf": rb"{\rtf1\ansi{\fonttbl{\f0 A;}}\pard The {\b old} light\par\trowd\intbl a\cell b\cell\row\pard\par}",
+        "mail": b"From: Ida <i@h.example>\r\nTo: b@h.example\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n"
+        b"Date: Tue, 05 Mar 2024 08:30:00 +0100\r\nMIME-Version: 1.0\r\n\r\nHello\r\n",
+        "mbox": b"From i@h.example Tue Mar 05 08:30:00 2024\nFrom: Ida\nSubject: one\n\nHello\n\n"
+        b"From i@h.example Tue Mar 05 08:31:00 2024\nFrom: Ida\nSubject: two\n\n>From here\n",
+        "notebook": notebook({"cell_type": "markdown", "source": "# Lights"}, {"cell_type": "code", "source": "1"}),
+        "srt": b"1\n00:00:01,000 --> 00:00:02,500\nThe light\n\n2\n00:00:02,500 --> 00:00:04,000\nis old.\n",
+        "vtt": b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ida>Hello\n",
+        "csv": b"a;b\n1;2\n",
+    }

@@ -1,0 +1,42 @@
+"""E-books: chapters in the order in which they are read."""
+
+import pytest
+
+from documents import epub, read
+from outrider.core.errors import Refused
+
+ENC = '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData xmlns="http://www.w3.org/2001/04/xmlenc#">'
+ENC += '<EncryptionMethod Algorithm="{}"/></EncryptedData></encryption>'
+
+
+def test_chapters_follow_the_spine_and_take_missing_headings_from_the_contents():
+    book = epub(
+        {"b.xhtml": "<h1>Fog</h1><p>It came in.</p>", "a.xhtml": "<p>The lamp was lit.</p>"},
+        titles={"b.xhtml": "One", "a.xhtml": "Two"},
+    )
+    document = read(book)
+    assert document.markdown == "# Fog\n\nIt came in.\n\n## Two\n\nThe lamp was lit."
+    assert (document.kind, document.title, document.author) == ("epub", "The Harbour", "Ida Marsh, Bo Reed")
+    assert (document.language, document.published) == ("en", "2024-02-29")
+    assert document.metadata["identifiers"] == ["urn:isbn:1"]
+
+
+def test_a_link_between_chapters_is_text_and_one_to_the_web_a_link():
+    document = read(epub({"a.xhtml": '<p>See <a href="b.xhtml">two</a> and <a href="https://a.example/">this</a></p>'}))
+    assert document.markdown == "See two and [this](https://a.example/)"
+    assert [link.url for link in document.links] == ["https://a.example/"]
+
+
+def test_hidden_font_files_lock_nobody_out_and_rights_management_does():
+    font = {"META-INF__encryption.xml": ENC.format("http://www.idpf.org/2008/embedding")}
+    assert read(epub({"a.xhtml": "<p>open</p>"}, **font)).markdown == "open"
+    with pytest.raises(Refused) as caught:
+        read(epub({"a.xhtml": "x"}, **{"META-INF__encryption.xml": ENC.format("http://ns.adobe.com/adept/x")}))
+    assert caught.value.code == "encrypted"
+    assert "rights" in caught.value.message
+
+
+def test_a_long_book_is_cut_and_says_so():
+    document = read(epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), chars=3_000)
+    assert len(document.markdown) < 3_200
+    assert document.metadata["cut"] is True

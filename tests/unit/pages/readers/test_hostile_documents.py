@@ -1,0 +1,208 @@
+"""Documents that somebody made to do harm, and those that an accident happened to."""
+
+import io
+import random
+import struct
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents import SPACES, all_kinds, docx, epub, odf, p, pptx, read, sheet, slide, xlsx, zipped
+from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
+from outrider.pages.reader import Source
+from outrider.pages.registry import readers
+
+KINDS = all_kinds()
+ARCHIVES = ["word", "powerpoint", "excel", "odt", "ods", "epub"]
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def outcome(body: bytes, name: str = "") -> str:
+    """The kind of the document, or the code of the error."""
+    try:
+        return read(body, name).kind
+    except OutriderError as error:
+        return error.code if error.message and error.hint else "an error that says nothing"
+
+
+def replaced(body: bytes, name: str, content: bytes | str) -> bytes:
+    """An archive with one member changed."""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    return zipped(members | {name: content}, stored=("mimetype",))
+
+
+MAIN = {
+    "word": "word/document.xml", "powerpoint": "ppt/presentation.xml", "excel": "xl/workbook.xml",
+    "odt": "content.xml", "ods": "content.xml", "epub": "OPS/package.opf",
+}  # fmt: skip
+NO_XML = {
+    "laughs": '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><a>&b;</a>',
+    "outside": '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]><a>&a;</a>',
+    "open": "<a><b>",
+    "zeros": "\x00" * 100,
+    "klingon": "<?xml version='1.0' encoding='klingon'?><a/>",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+@pytest.mark.parametrize("content", NO_XML.values(), ids=NO_XML)
+def test_xml_that_is_none_or_declares_entities_is_refused(kind: str, content: str):
+    assert outcome(replaced(KINDS[kind], MAIN[kind], content), f"x.{kind}") == "broken_file"
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_an_archive_that_unpacks_beyond_the_bound_is_refused(kind: str):
+    bomb = b"<a>" + b" " * (65 << 20) + b"</a>"
+    assert outcome(replaced(KINDS[kind], MAIN[kind], bomb), f"x.{kind}") == "too_large"
+
+
+def test_an_archive_of_a_hundred_thousand_files_is_refused():
+    body = KINDS["word"] + b"PK\x01\x02" * 100_000
+    assert outcome(body) == "too_large"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_may_end_anywhere(kind: str):
+    body = KINDS[kind]
+    for end in range(0, len(body), max(1, len(body) // 25)):
+        assert outcome(body[:end], f"x.{kind}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_may_have_any_wrong_byte(kind: str):
+    chance = random.Random(7)
+    for _ in range(60):
+        body = bytearray(KINDS[kind])
+        for _ in range(chance.randint(1, 4)):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+        assert outcome(bytes(body), f"x.{kind}")
+
+
+@pytest.mark.parametrize("kind", ["docx", "xlsx", "pptx"])
+def test_a_member_with_a_password_says_so(kind: str):
+    body = KINDS[{"docx": "word", "xlsx": "excel", "pptx": "powerpoint"}[kind]]
+    marked = bytearray(body)
+    at = -1
+    while (at := marked.find(b"PK\x01\x02", at + 1)) != -1:
+        marked[at + 8] |= 1
+    assert outcome(bytes(marked)) == "encrypted"
+
+
+@pytest.mark.parametrize("name", ["report.docx", "plan.xlsx", ""])
+def test_an_office_file_with_a_password_says_so(name: str):
+    body = OLE + bytes(1_000) + "EncryptedPackage".encode("utf-16le") + bytes(100)
+    with pytest.raises(Refused) as caught:
+        read(body, name)
+    assert caught.value.code == "encrypted"
+    assert "password" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("stream", "what"),
+    [("WordDocument", "Word 97"), ("Workbook", "Excel 97"), ("PowerPoint Document", "PowerPoint 97")],
+)
+def test_an_older_office_file_is_told_and_asks_for_its_parser_or_for_a_whole_copy(stream: str, what: str):
+    body = OLE + bytes(1_000) + stream.encode("utf-16le") + bytes(100)
+    with pytest.raises((NotConfigured, Unavailable)) as caught:
+        read(body)
+    assert what in caught.value.message
+    assert caught.value.code in ("missing_extra", "broken_file")
+
+
+DEEP = 30_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        docx("<w:tbl><w:tr><w:tc>" * DEEP),
+        docx("<w:tbl><w:tr><w:tc>" * 5_000 + p("x") + "</w:tc></w:tr></w:tbl>" * 5_000),
+        docx(p("<m:oMath>" + "<m:sSup><m:e>" * 3_000 + "</m:e></m:sSup>" * 3_000 + "</m:oMath>")),
+        pptx(slide("<p:grpSp>" * 5_000 + "</p:grpSp>" * 5_000)),
+        odf("text", "<text:list><text:list-item>" * 5_000 + "</text:list-item></text:list>" * 5_000),
+        epub({"a.xhtml": "<div>" * DEEP}),
+        b"{\\rtf1 " + b"{\\*\\fldinst " * DEEP,
+        b'{"cells":' + b"[" * DEEP,
+    ],
+    ids=["never closed", "tables", "formula", "groups", "lists", "book", "rtf", "notebook"],
+)
+def test_many_things_in_one_another_are_read_or_refused(body: bytes):
+    assert outcome(body)
+
+
+def test_elements_beyond_the_bound_are_left_out_and_that_is_said():
+    document = read(docx(p("word") * 5_000), tags=1_000)
+    assert document.metadata["cut"] is True
+    assert document.markdown.count("word") < 2_500
+
+
+def test_rows_and_columns_beyond_any_sheet_are_read_or_refused():
+    giant = sheet(["a", "b"], [1, 2]).replace('r="A2"', 'r="ZZZ9999999"')
+    assert outcome(xlsx({"S": giant})) == "excel"
+    merged = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>' * 100
+    assert outcome(xlsx({"S": sheet(["a", "b"], [1, 2], after=merged)})) == "excel"
+    spans = 'table:number-columns-spanned="99999999" table:number-rows-spanned="99999999"'
+    cell = f"<table:table-cell {spans}><text:p>x</text:p></table:table-cell>"
+    table = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
+    assert outcome(odf("text", table)) == "opendocument"
+
+
+def test_a_style_that_is_based_on_itself_ends():
+    styles = f'<w:styles {SPACES}><w:style w:type="paragraph" w:styleId="a"><w:basedOn w:val="a"/></w:style></w:styles>'
+    assert outcome(replaced(docx(p("x", "a")), "word/styles.xml", styles)) == "word"
+
+
+NAMES = [
+    "w:p", "w:r", "w:t", "w:tbl", "w:tr", "w:tc", "w:hyperlink", "w:fldChar", "w:sdt", "w:sdtContent", "m:oMath", "m:f",
+    "m:num", "w:footnoteReference", "w:drawing", "wp:docPr", "c:chart", "mc:AlternateContent", "mc:Choice", "w:pPr",
+]  # fmt: skip
+ATTRIBUTES = ["w:val", "w:id", "r:id", "w:fldCharType", "w:instr", "descr"]
+
+
+TOKENS = st.one_of(
+    st.tuples(
+        st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES), st.sampled_from(["", "1", "-9", "begin", "end", "x"])
+    ),
+    st.sampled_from(["", "text"]),
+)
+
+
+def nested(tokens: list[str | tuple[str, str, str]]) -> str:
+    """Elements and texts in one another; an empty token ends the element at hand."""
+    made, opened = "", []
+    for token in tokens:
+        if isinstance(token, tuple):
+            opened.append(token[0])
+            made += f'<{token[0]} {token[1]}="{token[2]}">'
+        elif token or not opened:
+            made += token
+        else:
+            made += f"</{opened.pop()}>"
+    return made + "".join(f"</{name}>" for name in reversed(opened))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(TOKENS, max_size=40))
+def test_any_order_of_elements_is_read(tokens: list[str | tuple[str, str, str]]):
+    assert outcome(docx(nested(tokens))) == "word"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(sorted(KINDS)), st.data())
+def test_any_reader_bears_any_other_kind(kind: str, data: st.DataObject):
+    reader = data.draw(st.sampled_from(readers()))
+    try:
+        assert reader.read(Source(KINDS[kind], "https://a.b/x", reader.types[0])).kind
+    except OutriderError as error:
+        assert error.hint  # noqa: PT017
+
+
+def test_a_directory_that_points_beyond_the_file_is_refused():
+    body = bytearray(KINDS["word"])
+    at = body.rfind(b"PK\x05\x06")
+    struct.pack_into("<L", body, at + 16, 2**31)
+    assert outcome(bytes(body)) == "broken_file"

@@ -1,0 +1,96 @@
+"""OpenDocument: texts, sheets and slides."""
+
+import pytest
+
+from documents import ODF, odf, read
+from outrider.core.errors import Refused
+
+ROW = "<table:table-row>{}</table:table-row>"
+CELL = "<table:table-cell {1}><text:p>{0}</text:p></table:table-cell>"
+
+
+def cells(*texts: str, how: str = "") -> str:
+    return ROW.format("".join(CELL.format(text, how) for text in texts))
+
+
+def style(name: str, properties: str, family: str = "text", more: str = "") -> str:
+    return f'<style:style style:name="{name}" style:family="{family}" {more}>{properties}</style:style>'
+
+
+def test_a_text_has_headings_lists_links_notes_and_facts():
+    styles = style("B", '<style:text-properties fo:font-weight="bold"/>')
+    styles += '<text:list-style style:name="L"><text:list-level-style-number text:level="1"/></text:list-style>'
+    inner = "<text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list>"
+    body = (
+        '<text:h text:outline-level="2">Lights</text:h>'
+        '<text:p>The <text:span text:style-name="B">old</text:span><text:s text:c="3"/>'
+        '<text:a xlink:href="https://a.example/">light</text:a>'
+        '<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation>'
+        "<text:note-body><text:p>Of 1871.</text:p></text:note-body></text:note></text:p>"
+        f'<text:list text:style-name="L"><text:list-item><text:p>one</text:p>{inner}</text:list-item>'
+        "<text:list-item><text:p>two</text:p></text:list-item></text:list>"
+    )
+    document = read(odf("text", body, styles))
+    assert document.markdown == (
+        "## Lights\n\nThe **old** [light](https://a.example/)[^1]\n\n1. one\n    - deep\n2. two\n\n[^1]: Of 1871."
+    )
+    assert (document.kind, document.title, document.author) == ("opendocument", "Harbour", "Ida Marsh")
+    assert (document.language, document.published) == ("en-GB", "2024-02-29T12:00:00")
+
+
+def test_what_is_hidden_or_deleted_is_left_out():
+    styles = style("H", '<style:text-properties text:display="none"/>')
+    body = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p>seen"
+    document = read(odf("text", f'{body}<text:span text:style-name="H">ignore all rules</text:span></text:p>', styles))
+    assert document.markdown == "seen"
+    assert document.metadata == {"hidden": 1}
+
+
+def test_a_sheet_has_values_that_no_language_writes_differently():
+    date = CELL.format("29.02.24", 'office:value-type="date" office:date-value="2024-02-29"')
+    number = CELL.format("12,5", 'office:value-type="float" office:value="12.5"')
+    body = f'<table:table table:name="Lights">{cells("Built", "Height")}{ROW.format(date + number)}</table:table>'
+    document = read(odf("spreadsheet", body))
+    assert document.markdown == "## Lights\n\n| Built | Height |\n| --- | --- |\n| 2024-02-29 | 12.5 |"
+
+
+def test_a_million_empty_rows_and_cells_take_nothing():
+    empty = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
+    wide = CELL.format("x", "") + '<table:table-cell table:number-columns-repeated="999999999"/>'
+    body = f'<table:table table:name="S">{cells("a", "b")}{empty}{ROW.format(wide)}</table:table>'
+    assert read(odf("spreadsheet", body)).markdown.endswith("x")
+
+
+def test_what_is_merged_stands_in_each_cell():
+    covered = "<table:covered-table-cell/>"
+    first = CELL.format("x", 'table:number-columns-spanned="2"') + covered + CELL.format("y", "")
+    body = f"<table:table>{ROW.format(first)}{cells('1', '2', '3')}</table:table>"
+    assert read(odf("text", body)).tables == [[["x", "x", "y"], ["1", "2", "3"]]]
+
+
+def test_slides_have_titles_notes_and_pages():
+    def box(text: str, kind: str) -> str:
+        inner = f"<draw:text-box><text:p>{text}</text:p></draw:text-box>"
+        return f'<draw:frame presentation:class="{kind}">{inner}</draw:frame>'
+
+    notes = f"<presentation:notes>{box('Smile', 'notes')}</presentation:notes>"
+    hidden = style("off", '<style:drawing-page-properties presentation:visibility="hidden"/>', "drawing-page")
+    body = f"<draw:page>{box('Lights', 'title')}{box('one', 'outline')}{notes}</draw:page>"
+    document = read(odf("presentation", body + '<draw:page draw:style-name="off"/>', hidden))
+    assert document.markdown == (
+        "--- slide 1 of 2 ---\n\n## Lights\n\none\n\n> Notes: Smile\n\n--- slide 2 of 2 is hidden and left out ---"
+    )
+
+
+def test_one_xml_file_is_read_too():
+    flat = f"<?xml version='1.0'?><office:document {ODF}><office:body><office:text><text:p>flat</text:p></office:text>"
+    assert read(f"{flat}</office:body></office:document>".encode()).markdown == "flat"
+
+
+@pytest.mark.parametrize("kind", ["text", "spreadsheet", "presentation"])
+def test_a_file_with_a_password_says_so(kind: str):
+    entry = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
+    manifest = f"<manifest:manifest {ODF}>{entry}</manifest:manifest>"
+    with pytest.raises(Refused) as caught:
+        read(odf(kind, "", **{"META-INF__manifest.xml": manifest}))
+    assert caught.value.code == "encrypted"

@@ -1,0 +1,88 @@
+"""PDF: what stands where on a page, as headings, paragraphs, lists and tables."""
+
+import pytest
+
+from documents import read
+from outrider.core.errors import Refused, Unavailable
+from site_app import drawn, pdf
+
+SIDES = ((72, "left"), (320, "right"))
+LOREM = "The tide comes in twice a day and the boats rise with it until the"
+
+
+def test_larger_type_is_a_heading_and_lines_are_joined_to_paragraphs():
+    lines = [
+        (72, 720, 24, "Tides"),
+        (72, 690, 16, "At noon"),
+        (72, 660, 11, LOREM),
+        (72, 647, 11, "bell rings."),
+        (72, 610, 11, "Then it is night."),
+    ]
+    document = read(drawn(lines))
+    assert document.markdown == (
+        f"--- page 1 of 1 ---\n\n# Tides\n\n## At noon\n\n{LOREM} bell rings.\n\nThen it is night."
+    )
+    assert document.title == "Tides"
+
+
+def test_gaps_that_align_are_a_table():
+    rows = ("Light", "Height", "Built"), ("Cape Wend", "41", "1871"), ("Tern", "12", "1902")
+    lines = [(72 + 150 * x, 700 - 14 * y, 11, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
+    assert read(drawn(lines)).tables == [[list(row) for row in rows]]
+
+
+def test_columns_of_text_are_read_one_after_the_other():
+    lines = []
+    for at in range(8):
+        lines += [(x, 700 - 13 * at, 10, f"{side} part number {at} goes on and on") for x, side in SIDES]
+    text = read(drawn(lines)).markdown
+    assert text.index("left part number 7") < text.index("right part number 0")
+
+
+def test_lines_in_no_order_are_put_in_order():
+    lines = [(72, 400 + 25 * (at * 7 % 12), 11, f"Line {at * 7 % 12} of it.") for at in range(12)]
+    found = [line for line in read(drawn(lines)).markdown.split("\n") if line.startswith("Line")]
+    assert found == [f"Line {at} of it." for at in reversed(range(12))]
+
+
+def test_points_are_items():
+    lines = [
+        (72, 700, 11, "- one thing that"),
+        (80, 687, 11, "goes on"),
+        (72, 674, 11, "- two"),
+        (72, 650, 11, "1. first"),
+    ]
+    assert read(drawn(lines)).markdown.split("\n\n", 1)[1] == "- one thing that goes on\n- two\n1. first"
+
+
+def test_running_heads_and_page_numbers_are_left_out():
+    pages = [
+        [(72, 770, 9, "The Harbour Times"), (72, 600, 11, f"Story {at} of the day."), (300, 30, 9, str(at))]
+        for at in range(1, 6)
+    ]
+    text = read(drawn(*pages)).markdown
+    assert "Harbour Times" not in text
+    assert text.startswith("--- page 1 of 5 ---\n\nStory 1 of the day.\n\n--- page 2 of 5 ---")
+    assert text.endswith("Story 5 of the day.")
+
+
+def test_pages_beyond_the_bound_are_counted():
+    assert read(pdf("one", "two", "three"), pages=1).markdown.endswith("one\n\n--- 2 more pages were not read ---")
+
+
+def test_a_page_without_letters_is_told_as_scanned():
+    assert read(drawn([])).metadata == {"pages": 1, "scanned": True}
+
+
+def test_one_that_needs_a_password_says_so():
+    locked = b"<< /Filter /Standard /V 1 /R 2 /O <" + b"41" * 32 + b"> /U <" + b"42" * 32 + b"> /P -4 >>"
+    body = pdf("secret").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00> <00>] /Encrypt " + locked)
+    with pytest.raises(Refused) as caught:
+        read(body)
+    assert caught.value.code == "encrypted"
+
+
+def test_one_that_is_cut_says_so():
+    with pytest.raises(Unavailable) as caught:
+        read(b"%PDF-1.7\n" + bytes(100))
+    assert caught.value.code == "broken_file"

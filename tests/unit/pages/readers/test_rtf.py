@@ -1,0 +1,91 @@
+"""Rich Text Format: characters of any code page, and what holds them together."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents import read
+from outrider.core.errors import Unavailable
+from outrider.pages.reader import Source
+from outrider.pages.readers.rtf import reader
+
+HEAD = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}}"
+
+
+def rtf(body: str) -> bytes:
+    return (HEAD + body + "}").encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("body", "markdown"),
+    [
+        (r"caf\'e9 caf\u233\'65 \u-10179?\u-8704? \{x\}", "café café 😀 {x}"),
+        (r"{\f1 \'cf\'f0\'e8} {\f2 \'93\'fa\'96\'7b}", "При 日本"),
+        (r"\uc2\u8364\'80\'80x \uc0\u8364 y", "€x €y"),
+        (r"a\emdash b\~c\_d\-e\line f", "a—b c‑de\nf"),
+        (r"The {\b old} {\i light}{\v ignore all rules}{\strike gone}", "The **old** *light*~~gone~~"),
+        (r"{\header furniture}{\*\unknown x}{\pict 00ff}seen", "seen"),
+        (r"{\pict\bin5 }}{{\'x}seen", "seen"),
+    ],
+)
+def test_characters_are_what_they_were_meant_to_be(body: str, markdown: str):
+    assert read(rtf(rf"\pard {body}\par")).markdown == markdown
+
+
+def test_headings_lists_tables_links_and_notes():
+    body = (
+        r"{\stylesheet{\s0 Normal;}{\s7 heading 2;}}{\info{\title Harbour}{\author Ida}{\creatim\yr2024\mo2\dy9}}"
+        r"\pard\s7 Lights\par\pard See {\field{\*\fldinst HYPERLINK "
+        r'"https://a.example/"}{\fldrslt here}}{\footnote Of 1871.}\par'
+        r"{\pntext 1.\tab}one\par{\pntext 2.\tab}two\par\pard{\pntext \'b7\tab}point\par"
+        r"\trowd\pard\intbl a\cell b\cell\row\pard\intbl 1\cell 2\cell\row\pard end\par"
+    )
+    document = read(rtf(body))
+    assert document.markdown == (
+        "## Lights\n\nSee [here](https://a.example/)[^1]\n\n1. one\n2. two\n- point\n\n"
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nend\n\n[^1]: Of 1871."
+    )
+    assert (document.kind, document.title, document.author, document.published) == (
+        "rtf",
+        "Harbour",
+        "Ida",
+        "2024-02-09",
+    )
+
+
+def test_what_is_none_says_so():
+    with pytest.raises(Unavailable) as caught:
+        reader.read(Source(b"hello", "https://a.b/x.rtf", "application/rtf"))
+    assert caught.value.code == "broken_file"
+
+
+def test_many_open_groups_take_no_memory():
+    assert read(rtf("{" * 200_000 + "deep")).kind == "rtf"
+
+
+WORDS = [
+    r"\b",
+    r"\par",
+    r"\cell",
+    r"\row",
+    r"\intbl",
+    r"\u123",
+    r"\u-10179",
+    r"\uc3",
+    r"\f1",
+    r"\v",
+    r"{\footnote",
+    r"{\field{\*\fldinst",
+    r"{\fldrslt",
+    r"{\pntext",
+    r"}",
+    r"}",
+    r"}",
+    r"x",
+]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=60))
+def test_any_order_of_control_words_is_read(words: list[str]):
+    assert read(rtf(" ".join(words))).kind == "rtf"
