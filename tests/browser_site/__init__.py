@@ -41,6 +41,10 @@ def site(other: str = "") -> Starlette:
         Route("/never", never),
         Route("/to", lambda request: RedirectResponse(request.query_params["url"])),
         Route("/status/{code:int}", lambda request: HTMLResponse("so be it", request.path_params["code"])),
+        Route("/sw.js", service_worker),
+        Route("/reporting", reporting),
+        Route("/linking", linking),
+        Route("/refreshing", refreshing),
         Route("/headers", lambda request: JSONResponse(dict(request.headers))),
     ]
     return Starlette(routes=[*plain, *own])
@@ -119,3 +123,23 @@ async def endless(request: Request) -> StreamingResponse:
 async def never(request: Request) -> Response:
     await asyncio.Event().wait()
     return Response()
+
+
+async def service_worker(request: Request) -> Response:
+    source = "onmessage = event => event.waitUntil(fetch(event.data, {mode: 'no-cors'}).catch(() => 0))"
+    return Response(source, media_type="text/javascript")
+
+
+async def reporting(request: Request) -> HTMLResponse:
+    """A page whose policy is broken at once, and reported to wherever the query says."""
+    headers = {"content-security-policy": f"script-src 'none'; report-uri {request.query_params['to']}"}
+    return HTMLResponse("<script>1</script>", headers=headers)
+
+
+async def linking(request: Request) -> HTMLResponse:
+    headers = {"link": f"<{request.query_params['to']}>; rel=preload; as=image"}
+    return HTMLResponse("<p>linked</p>", headers=headers)
+
+
+async def refreshing(request: Request) -> HTMLResponse:
+    return HTMLResponse("<p>moving</p>", headers={"refresh": f"0;url={request.query_params['to']}"})

@@ -122,6 +122,7 @@ class Browser:
             return
         host = self._host(page, info)
         if host is None:
+            page.channel.tell("Runtime.runIfWaitingForDebugger")  # what waits does not let itself be closed
             await self.close_page(page)
             return
         await host.prepare(page)

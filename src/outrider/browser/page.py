@@ -15,7 +15,9 @@ Button = Literal["left", "right", "middle", "back", "forward", "none"]
 MouseKind = Literal["move", "down", "up", "click", "wheel"]
 # Asks for what somebody wants of every channel of a page, before its first document runs.
 Dress = Callable[[Channel], list[asyncio.Future[dict[str, Any]]]]
-FOLLOWED = [{"type": "iframe"}]  # what is attached to below a page; workers run by themselves
+# What is attached to below a page: everything but pages. What is left out (workers, say) is made to wait
+# for a debugger all the same, and would never begin.
+FOLLOWED = [*({"type": kind, "exclude": True} for kind in ("page", "tab", "browser")), {}]
 BUTTONS = {"none": 0, "left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 INPUT_SECONDS = 10.0
 
@@ -265,6 +267,8 @@ class Page:
         found = [channel for channel in self._channels if channel.session_id == event["sessionId"]]
         for channel in found:
             self._lose_frames(channel, "the frame has been closed")
+        if not found:
+            self.channel.connection.drop(event["sessionId"], "the worker has ended")
 
     def _crashed(self, channel: Channel) -> None:
         if channel is self.channel:

@@ -24,6 +24,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.browser.storage import put_state, take_state
 from outrider.browser.tabs import Tabs
 from outrider.core.egress import Guard
+from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError, Unavailable
 
 Status = Literal["active", "parked", "crashed", "closed"]
@@ -120,6 +121,11 @@ class Session:
     def browser_gone(self) -> bool:
         """Whether not only its page but its browser is lost."""
         return isinstance(self.lost, BrowserGone)
+
+    @property
+    def way(self) -> EgressProxy | None:
+        """Its own way out; None while it has none, or in a browser that is not ours."""
+        return self._context.proxy if self._context else None
 
     @property
     def in_use(self) -> bool:

@@ -181,6 +181,28 @@ async def test_a_script_whose_document_goes_away_says_so_at_once(opened, site):
             )
 
 
+WORKERS = {
+    "worker": "const w = new Worker(url('postMessage(1)')); w.onmessage = event => done(event.data)",
+    "nested worker": """const inner = "const w = new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])));"
+      + "w.onmessage = event => postMessage(event.data)";
+      const w = new Worker(url(inner)); w.onmessage = event => done(event.data)""",
+    "shared worker": """const w = new SharedWorker(url('onconnect = event => event.ports[0].postMessage(1)'));
+      w.port.onmessage = event => done(event.data)""",
+    "service worker": "navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(() => done(1))",
+    "worklet": """const audio = new AudioContext();
+      audio.audioWorklet.addModule(url('1')).then(() => done(1))""",
+}
+
+
+@pytest.mark.parametrize("kind", WORKERS)
+async def test_workers_of_every_kind_begin_to_work(opened, kind):
+    session = await opened()
+    async with session.use() as page:
+        url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
+        script = f"() => new Promise(done => {{ {url}; {WORKERS[kind]} }})"
+        assert await page.evaluate_in(MAIN, script, timeout=5) == 1
+
+
 async def test_many_calls_at_once_get_their_own_answers(opened):
     session = await opened()
     async with session.use() as page:

@@ -1,0 +1,156 @@
+"""Nothing that a page can do reaches an address that the guard refuses.
+
+The same page is first let loose in a browser without our settings: ways that get nowhere even there
+would prove nothing.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from outrider.browser import Browsers, BrowserSettings, Options
+from outrider.browser.bell import Bell
+from outrider.browser.browser import Browser
+from outrider.browser.context import Context
+from outrider.browser.launch import launch
+from outrider.browser.navigate import navigate
+from outrider.core.egress import EgressSettings, Guard
+from outrider.core.errors import OutriderError
+
+# Chromium does these when it likes, or, with pings, not at all.
+IDLE = {"icon", "link pinged", "manifest", "speculation, prefetched", "speculation, prerendered"}
+ANSWER = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\naccess-control-allow-origin: *\r\n"
+    b"connection: close\r\n\r\nok"
+)
+
+
+class Canary(asyncio.DatagramProtocol):
+    """A port that nobody may reach: counts connections and datagrams."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.reached = 0
+        self.bell = Bell()
+
+    def sing(self) -> None:
+        self.reached += 1
+        self.bell.ring()
+
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.sing()
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.sing()
+        try:
+            if await reader.read(10_000):
+                writer.write(ANSWER)
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def canary() -> AsyncGenerator[Canary]:
+    """Listens on one port of loopback, over TCP and UDP."""
+    bird = Canary()
+    async with await asyncio.start_server(bird.accept, "127.0.0.1", 0) as server:
+        bird.port = server.sockets[0].getsockname()[1]
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(lambda: bird, ("127.0.0.1", bird.port))
+        try:
+            yield bird
+        finally:
+            transport.close()
+
+
+async def names_of(page) -> list[str]:
+    return await page.evaluate_in("", "() => Object.keys(ways)")
+
+
+GO = "(name, url) => { ways[name](url) }"
+
+
+async def leads_out(page, name: str) -> bool:
+    """Whether a way reaches a port that the page has never been to."""
+    async with canary() as bird:
+        await page.evaluate_in("", GO, name, f"http://127.0.0.1:{bird.port}/")
+        return await bird.bell.until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
+
+
+async def test_the_ways_lead_out_of_a_browser_without_our_settings(site):
+    running = await launch(proxy=None)
+    try:
+        browser = Browser(running.connection)
+        await browser.start()
+        page = await Context(browser, None, None).new_page()
+        await navigate(page, f"{site.here}/ways")
+        missed = [name for name in await names_of(page) if not await leads_out(page, name)]
+        assert set(missed) <= IDLE
+    finally:
+        await running.aclose()
+
+
+@pytest.fixture
+async def shut_in(site, tmp_path) -> AsyncGenerator[Browsers]:
+    """A browser whose guard lets only our site pass, and for which a strange name leads to loopback."""
+
+    async def resolve(host: str) -> list[str]:
+        return ["127.0.0.1"] if host in ("localhost", "rebinding.example") else []
+
+    allow = [*site.guard.policy.settings.allow]
+    browsers = Browsers(BrowserSettings(), Guard(EgressSettings(allow=allow), resolve), tmp_path)
+    yield browsers
+    await browsers.aclose()
+
+
+HOSTS = ("127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "rebinding.example", "127.0.0.1.")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_no_way_leads_out_of_ours(shut_in, site, host):
+    async with canary() as bird:
+        session, _ = await shut_in.open("test", f"{site.here}/ways", Options(dialogs="accept"))
+        async with session.use() as page:
+            names = await names_of(page)
+            assert len(names) > 50
+            for name in names if host in HOSTS[:2] else names[::4]:
+                await page.evaluate_in("", GO, name, f"http://{host}:{bird.port}/{name.replace(' ', '-')}")
+            # Whatever would come has come when the page's own next request has passed the same proxy.
+            await page.loading.until(lambda: not page.loading.busy(), 3)
+            assert await page.evaluate_in("", "() => fetch('/article').then(got => got.status)") == 200
+        with anyio.move_on_after(0.5):
+            await bird.bell.until(lambda: bird.reached > 0, 1)
+        for url in (f"http://{host}:{bird.port}/", f"{site.here}/to?url=http://{host}:{bird.port}/"):
+            with pytest.raises(OutriderError):
+                await session.goto(url)
+        assert bird.reached == 0
+
+
+async def test_what_belongs_to_no_session_gets_nowhere(shut_in, site):
+    session, _ = await shut_in.open("test", f"{site.here}/ways")
+    browser = shut_in.running[0].browser
+    page = await Context(browser, None, None).new_page()
+    async with canary() as bird:
+        with pytest.raises(OutriderError):
+            await navigate(page, f"http://127.0.0.1:{bird.port}/")
+        with pytest.raises(OutriderError):
+            await navigate(page, f"{site.here}/article")
+        assert bird.reached == 0
+    assert session.status == "active"
+
+
+async def test_one_sessions_credential_opens_no_other_sessions_way(shut_in, site):
+    from outrider.core.egress.proxy import EgressProxy
+
+    first, _ = await shut_in.open("test", f"{site.here}/article")
+    second, _ = await shut_in.open("test", f"{site.here}/article")
+    ways = [session.way for session in (first, second)]
+    assert all(isinstance(way, EgressProxy) for way in ways)
+    assert ways[0].url != ways[1].url
+    assert ways[0].token != ways[1].token
