@@ -64,7 +64,8 @@ def compound(body: bytes, declared: str, suffix: str) -> str:
     for _, mime, suffixes in found:
         if mime == declared or suffix in suffixes:
             return mime
-    return found[0][1] if found else ""
+    named = (mime for _, mime, suffixes in STREAMS if suffix in suffixes)  # of one whose directory is cut away
+    return found[0][1] if found else next(named, "")
 
 
 def _names(body: bytes, name: str) -> bool:

@@ -96,7 +96,7 @@ HEADERS = st.lists(
     st.tuples(
         st.sampled_from(["Subject", "Date", "Content-Type", "Content-Disposition", "Content-Transfer-Encoding"]),
         st.one_of(
-            st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=40),
+            st.text('aé=?;:/"<>@日 \t\x00', max_size=40),
             st.sampled_from(
                 ["=?utf-8?b?x?=", "=?x?q?=E9?=", "multipart/mixed; boundary=a", "text/html; charset=klingon", "base64",
                  "attachment; filename*=utf-9''%E9", "message/rfc822", "text/plain; charset*=x'", "quoted-printable"]

@@ -1,0 +1,98 @@
+"""`outrider extract` as people and programs type it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import documents
+from site_app import PNG, pdf
+
+pytestmark = pytest.mark.anyio
+PAGE = (
+    b"<title>Tide</title><nav><a href=/home>Home page</a></nav><main><h1>Tide</h1><p>%b <a href=next>on</a></main>"
+    % (b"The tide comes in twice a day. " * 20)
+)
+
+
+async def extract(home: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-m", "outrider", "extract", *arguments]
+    with anyio.fail_after(120):
+        return await anyio.run_process(command, input=stdin, env=environment, cwd=home, check=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "has"),
+    [
+        ("report.docx", documents.all_kinds()["word"], "# Lights"),
+        ("plan.bin", documents.all_kinds()["excel"], "| Wend | 41 |"),
+        ("book", documents.all_kinds()["epub"], "The old light"),
+        ("letter.eml", documents.all_kinds()["mail"], "# Grüße"),
+        ("tide.pdf", pdf("High water"), "High water"),
+        ("dot.png", PNG, "A picture (image/png, 1 × 1 pixels"),
+        ("code.py", b"print(1)\n", "```python"),
+    ],
+)
+async def test_a_file_of_any_kind_becomes_markdown(home: Path, name: str, body: bytes, has: str):
+    (home / name).write_bytes(body)
+    done = await extract(home, name)
+    assert done.returncode == 0, done.stderr
+    assert has in done.stdout.decode()
+
+
+async def test_stdin_is_read_whole_or_by_its_main_content(home: Path):
+    main = await extract(home, "-", "--url", "https://a.example/x/", stdin=PAGE)
+    whole = await extract(home, "-", "--no-main", stdin=PAGE)
+    assert b"[on](https://a.example/x/next)" in main.stdout
+    assert b"Home page" not in main.stdout
+    assert b"Home page" in whole.stdout
+
+
+async def test_text_has_no_markup(home: Path):
+    done = await extract(home, "-", "--text", stdin=documents.docx(documents.p("Lights", "berschrift1")))
+    assert done.stdout == b"Lights\n"
+
+
+async def test_json_has_the_facts(home: Path):
+    (home / "a.xlsx").write_bytes(documents.all_kinds()["excel"])
+    known = json.loads((await extract(home, "a.xlsx", "--json")).stdout)
+    assert known["tables"] == [[["Name", "Height"], ["Wend", "41"]]]
+    assert (known["kind"], known["title"], known["author"]) == ("excel", "Harbour", "Ida Marsh")
+    assert known["content_type"].endswith("spreadsheetml.sheet")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "code", "said"),
+    [
+        ("missing.docx", None, 2, "there is no file"),
+        (".", None, 2, "cannot be read"),
+        ("broken.docx", documents.all_kinds()["word"][:-30], 4, "broken"),
+        ("locked.docx", documents.zipped({"mimetype": "x"}), 5, "archive"),
+        ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
+    ],
+)
+async def test_what_cannot_be_read_is_told_with_its_code(
+    home: Path, name: str, body: bytes | None, code: int, said: str
+):
+    if body is not None:
+        (home / name).write_bytes(body)
+    done = await extract(home, name)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+async def test_an_error_is_json_for_programs_too(home: Path):
+    done = await extract(home, "nothing.pdf", "--json")
+    assert json.loads(done.stdout)["error"]["code"] == "not_found"
+
+
+async def test_a_file_beyond_the_bound_is_refused(home: Path):
+    done = await extract(home, "-", "--set", "pages.pdf_max_bytes=1000", stdin=b"x" * 2_000)
+    assert done.returncode == 5
+    assert b"pages.pdf_max_bytes" in done.stderr
