@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from outrider import toolsets
+from outrider.browser import Browsers
 from outrider.core.artifacts import Artifacts
 from outrider.core.citations import Citations
 from outrider.core.context import Call
@@ -52,6 +53,7 @@ class App:
     database: Database
     search: Search
     pages: Pages
+    browsers: Browsers
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
@@ -95,6 +97,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
             with anyio.CancelScope(shield=True):
+                await app.browsers.aclose()
                 await app.events.flush()
                 await http.close()
                 await app.database.close()
@@ -142,7 +145,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     settings = loaded.settings
     database = Database(settings.database_url)
     http = Http(guard)
-    pages = Pages(http, settings.pages, database)
+    browsers = Browsers(settings.browser, guard, settings.data_dir / "browser")
+    pages = Pages(http, settings.pages, database, render=_render(browsers))
     search = Search(
         http, settings.search, database, local=_local(pages), proxy_url=lambda: proxy, environ=loaded.environ
     )
@@ -151,13 +155,25 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     services: dict[type, Any] = {
         Search: search,
         Pages: pages,
+        Browsers: browsers,
         Artifacts: artifacts,
         Citations: Citations(database),
         Choices: _choices(loaded),
     }
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     toolbox = Toolbox(_chosen(settings.toolsets, every), services, events, settings.tools)
-    return App(loaded, toolbox, events, artifacts, database, search, pages, every), http
+    return App(loaded, toolbox, events, artifacts, database, search, pages, browsers, every), http
+
+
+def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
+    """The pages domain's view of the browser."""
+
+    async def rendered(url: str) -> str:
+        from outrider.browser.visit import render
+
+        return await render(browsers, url)
+
+    return rendered
 
 
 def _local(pages: Pages) -> Callable[[Query], Awaitable[list[Hit]]]:

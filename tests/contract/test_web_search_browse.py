@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp import Client
 
@@ -9,6 +10,7 @@ import houses
 from answers import said
 from outrider.core.citations import pool
 from outrider.core.context import Call
+from outrider.core.result import Image, Resource
 
 pytestmark = pytest.mark.anyio
 
@@ -127,13 +129,32 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
     assert rest.text.split("\n\n[Truncated")[0] not in page.text
 
 
-@pytest.mark.parametrize("mode", ["viewport", "fullPage"])
-async def test_a_screenshot_is_answered_with_a_diagnosis_while_there_is_no_browser(home: Path, mode: str):
-    async with houses.opened(home, SITE) as house:
-        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], screenshotMode=mode)
-    _, diagnosis = result.content
+async def test_pictures_follow_their_page_as_images(home: Path):
+    urls = ["/a", "/secret", "/b"]
+    with anyio.fail_after(120):
+        async with houses.opened(home, SITE) as house:
+            asked = [f"{house.site}{path}" for path in urls]
+            seen = await house.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
+            (page, whole) = (await house.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
+            assert house.app.browsers.list() == []
+    kinds = [type(item).__name__ for item in seen.content]
+    assert kinds == ["Resource", "Resource", "Image", "Resource", "Resource", "Resource", "Image"]
+    assert isinstance(page, Resource)
+    for item in (seen.content[2], seen.content[6], whole):
+        assert isinstance(item, Image)
+        assert item.mime_type == "image/png"
+        assert item.data.startswith(b"\x89PNG")
+
+
+async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
+    none = {"browser": {"executable": "/no/such/browser"}}
+    async with houses.opened(home, SITE, more=none) as house:
+        result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], screenshotMode="viewport")
+    page, diagnosis = result.content
+    assert "Alpha has a lot to say" in page.text
     assert diagnosis.mime_type == f"{KIND}browse-result"
-    assert "Screenshot" in diagnosis.text
+    assert diagnosis.text.startswith("Screenshot failed: ")
+    assert "/no/such/browser" in diagnosis.text
 
 
 async def test_one_failed_page_does_not_spoil_the_others(home: Path):

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 ARGUMENT_LIMIT = 2_000  # characters of the arguments' JSON that a record keeps
 MESSAGE_LIMIT = 1_000
 WAITING_LIMIT = 10_000  # records that wait for a database which does not take them; then the oldest go
+PRIVATE = "[not kept]"
 PAUSE = 0.2  # seconds in which records gather before they are written together
 
 
@@ -66,7 +67,7 @@ class Event:
             identity=_optional(call.identity),
             toolset=tool.toolset,
             tool=tool.name,
-            arguments=_cut(arguments),
+            arguments=_cut({name: PRIVATE if name in tool.private else arguments[name] for name in arguments}),
             outcome=storable(outcome, 64),
             message=storable(message, MESSAGE_LIMIT),
             seconds=seconds,

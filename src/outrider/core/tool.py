@@ -38,6 +38,7 @@ class Tool:
         open_world: It reaches beyond this machine.
         always_load: Hosts that defer tools are asked to show this one from the start.
         untrusted: Its results hold text that other people wrote.
+        private: Parameters whose values no record keeps: they may be passwords.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Tool:
     open_world: bool = False
     always_load: bool = False
     untrusted: bool = False
+    private: frozenset[str] = frozenset()
     toolset: str = ""
 
     @cached_property

@@ -31,13 +31,17 @@ def tool_entry(tool: HouseTool, name: str) -> Tool:
         description=tool.description,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
-        annotations=ToolAnnotations(
-            read_only_hint=tool.effect == "read",
-            destructive_hint=tool.effect == "act",
-            open_world_hint=tool.open_world,
-        ),
+        annotations=_hints(tool),
         _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
     )
+
+
+def _hints(tool: HouseTool) -> ToolAnnotations:
+    """What the tool does to the world; hints that say what the protocol takes for granted would only cost tokens."""
+    open_world = None if tool.open_world else False
+    if tool.effect == "read":
+        return ToolAnnotations(read_only_hint=True, open_world_hint=open_world)
+    return ToolAnnotations(destructive_hint=tool.effect == "act", open_world_hint=open_world)
 
 
 def success(result: Result, tool: HouseTool) -> CallToolResult:

@@ -34,6 +34,12 @@ UpToTen = Annotated[int, _clamp(1, 10, 5, texts=True), _shown(1, 10)]
 # The same where the contract takes only true numbers: the text "7" is none.
 NumberUpToTen = Annotated[int, _clamp(1, 10, 5, texts=False), _shown(1, 10)]
 
+UpTo500Entries = Annotated[int, _clamp(1, 500, 30, texts=True)]
+UpToSecond = Annotated[int, _clamp(0, 1_000, 0, texts=True)]  # milliseconds
+NotNegative = Annotated[int, _clamp(0, 10**9, 0, texts=True)]
+UpTo500 = Annotated[int, _clamp(1, 500, 100, texts=True), _shown(1, 500)]
+
 # A budget of characters: zero and less, and too many, mean as many as there may be.
 MOST_CHARS = 200_000
+Budget = Annotated[int, _fill(MOST_CHARS)]
 Characters = Annotated[int, _fill(MOST_CHARS), Field(description="Characters to return; 0: as many as possible")]

@@ -95,6 +95,9 @@ async def web_fetch(
     mode: Annotated[
         Literal["auto", "text", "image"], Field(description="image: save a picture; auto: by its type")
     ] = "auto",
+    render: Annotated[
+        Literal["auto", "always", "never"], Field(description="Run the page's scripts in a browser; auto: if needed")
+    ] = "auto",
     filename: Annotated[str | None, Field(max_length=200, description="For a saved picture")] = None,
     output_dir: Annotated[str | None, Field(max_length=1_000, description="Workspace folder for pictures")] = None,
 ) -> Result:
@@ -102,7 +105,7 @@ async def web_fetch(
     if mode == "image":
         return await _image(pages, artifacts, choices, call, url, output_dir, filename)
     try:
-        page = await pages.read(url)
+        page = await pages.read(url, render=render)
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _image(pages, artifacts, choices, call, url, output_dir, filename)
@@ -192,7 +195,8 @@ def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:
 def _caveats(page: Page) -> str:
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
-    return "; ".join(filter(None, (stale, cut_off)))
+    rendered = "rendered in a browser" if page.rendered else ""
+    return "; ".join(filter(None, (rendered, stale, cut_off)))
 
 
 def _meta(page: Page) -> dict[str, Any]:

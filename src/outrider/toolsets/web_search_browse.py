@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 import anyio
 from pydantic import Field
 
+from outrider.browser import Browsers
 from outrider.core.citations import Citations
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.core.result import Resource, Result
+from outrider.core.result import Image, Item, Resource, Result
 from outrider.core.text import cut_tokens
 from outrider.core.tool import Toolset
 from outrider.pages import Page, Pages
@@ -25,6 +26,7 @@ web_search_browse = Toolset(
 
 RESULTS_PER_STEP = 16  # shared by all searches of one step
 AT_ONCE = 8
+SHOTS_AT_ONCE = 3
 TOKEN_LIMIT = 32_000  # of the o200k vocabulary, per page
 LINK_LIMIT = 50
 
@@ -64,6 +66,7 @@ async def websearch(
 @web_search_browse.tool(title="Browse web pages", open_world=True, untrusted=True, timeout=170)
 async def webbrowser(
     pages: Pages,
+    browsers: Browsers,
     choices: Choices,
     call: Call,
     /,
@@ -75,10 +78,11 @@ async def webbrowser(
 ) -> Result:
     """Read several web pages at once."""
     read = await _read_all(pages, list(dict.fromkeys(urls)), call)
+    shots = await _shoot_all(browsers, read, full=screenshotMode == "fullPage") if screenshotMode != "none" else {}
     content = [
         item
         for url in urls
-        for item in _items(choices, url, read[url], html=format == "html", links=links, shot=screenshotMode, at=offset)
+        for item in _items(choices, url, read[url], html=format == "html", links=links, shot=shots.get(url), at=offset)
     ]
     return Result(tuple(content), is_error=all(isinstance(each, OutriderError) for each in read.values()))
 
@@ -102,18 +106,49 @@ async def _read_all(pages: Pages, urls: list[str], call: Call) -> dict[str, Page
     return read
 
 
+async def _shoot_all(
+    browsers: Browsers, read: dict[str, Page | OutriderError], *, full: bool
+) -> dict[str, Image | OutriderError]:
+    """A picture of every page that could be read, or the reason why there is none."""
+    from outrider.browser.visit import picture
+
+    shots: dict[str, Image | OutriderError] = {}
+    limiter = anyio.CapacityLimiter(SHOTS_AT_ONCE)
+
+    async def one(url: str) -> None:
+        async with limiter:
+            try:
+                shots[url] = Image((await picture(browsers, url, full=full)).data)
+            except OutriderError as error:
+                shots[url] = error
+
+    async with anyio.create_task_group() as tasks:
+        for url, page in read.items():
+            if isinstance(page, Page):
+                tasks.start_soon(one, url)
+    return shots
+
+
 def _items(
-    choices: Choices, url: str, page: Page | OutriderError, *, html: bool, links: bool, shot: str, at: int
-) -> list[Resource]:
+    choices: Choices,
+    url: str,
+    page: Page | OutriderError,
+    *,
+    html: bool,
+    links: bool,
+    shot: Image | OutriderError | None,
+    at: int,
+) -> list[Item]:
     kind = choices.output_type("browse-result")
     if isinstance(page, OutriderError):
         return [_failed(kind, url, page)]
-    items = [_page(kind, url, page, html=html, at=at)]
+    items: list[Item] = [_page(kind, url, page, html=html, at=at)]
     if links and page.document.links:
         items.append(_resource(kind, url, page, _link_list(page)))
-    if shot != "none":
-        text = "Screenshots need a browser, and this server has none yet: read the text instead."
-        items.append(_resource(kind, url, page, text))
+    if isinstance(shot, OutriderError):
+        items.append(_resource(kind, url, page, f"Screenshot failed: {shot.message}. {shot.hint}".strip()))
+    elif shot is not None:
+        items.append(shot)
     return items
 
 

@@ -54,6 +54,7 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
     async with open_app(settings) as app:
         findings += [each async for each in _storage(app)]
         findings += [each async for each in _providers(app)]
+        findings += _browser(app)
         if online:
             findings += [each async for each in _web(app)]
     return findings
@@ -82,6 +83,16 @@ async def _providers(app: "App") -> AsyncGenerator[Finding]:
             yield Finding("ok", f"search: {each.title} {'with a key' if each.key else 'without a key'}")
         else:
             yield Finding("note", f"search: {each.title} is not used: {each.reason}", each.remedy)
+
+
+def _browser(app: "App") -> list[Finding]:
+    facts = app.browsers.status()
+    if facts["executable"] is None and "remedy" in facts:
+        found = Finding("note", f"browser: {facts['how']}", facts["remedy"])
+    else:
+        found = Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
+    sandbox = [Finding("ok", "browser: Chromium's sandbox is on")] if facts["sandbox"] else []
+    return [found, *sandbox, *(Finding("note", f"browser: {warning}") for warning in facts["warnings"])]
 
 
 async def _web(app: "App") -> AsyncGenerator[Finding]:

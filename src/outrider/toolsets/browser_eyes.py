@@ -1,0 +1,232 @@
+"""Looking at what the browser shows: outlines, content, elements as data, pictures and logs."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import anyio
+from pydantic import Field
+
+from outrider.browser.browsers import Browsers
+from outrider.core.artifacts import Artifacts
+from outrider.core.context import Call
+from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.result import Image, Link, Result, Text
+from outrider.toolsets.bounds import NotNegative, UpTo500, UpTo500Entries
+from outrider.toolsets.browser import browser
+from outrider.toolsets.browser_use import Work, at_work, in_words, line, moment, notes_of
+from outrider.toolsets.choices import Choices
+
+if TYPE_CHECKING:
+    from outrider.browser.screenshot import Picture
+    from outrider.browser.session import Session
+
+IMAGE_BYTES = 3_500_000  # of a PNG; above it a JPEG is sent, because hosts refuse larger pictures
+
+
+@browser.tool(title="Look", open_world=True, untrusted=True, timeout=60)
+async def snapshotPage(
+    browsers: Browsers,
+    choices: Choices,
+    call: Call,
+    /,
+    sessionId: str,
+    mode: Literal["viewport", "full", "interactive"] = "viewport",
+    root: Annotated[str | None, Field(description="Ref: only inside it")] = None,
+    find: Annotated[str | None, Field(description="Only lines with this text")] = None,
+    offset: Annotated[NotNegative, Field(description="Line to read on from")] = 0,
+) -> Result:
+    """The page as a short outline with a ref for all that can be acted on."""
+    async with at_work(browsers, call, sessionId) as work:
+        snapshot = await work.grip.eyes.snapshot(mode, root=root or "", find=find or "", offset=offset)
+        text = str(snapshot) if snapshot.piece.total else f"{snapshot}\n(nothing)"
+        parts = [choices.mark(text.strip(), work.grip.page.url), *(f"Note: {note}" for note in notes_of(work.session))]
+        facts = {"outrider/url": work.grip.page.url, "outrider/total_lines": snapshot.piece.total}
+        next_offset = snapshot.piece.next_offset
+    more = {"outrider/next_offset": next_offset} if next_offset is not None else {}
+    return Result((Text("\n".join(parts)),), meta=facts | more)
+
+
+@browser.tool(title="List elements", open_world=True, untrusted=True, timeout=60)
+async def extractInteractable(
+    browsers: Browsers,
+    call: Call,
+    /,
+    sessionId: str,
+    selector: Annotated[str | None, Field(description="CSS: only inside")] = None,
+    includeHidden: bool = False,
+    maxElements: UpTo500 = 100,
+) -> Result:
+    """Elements as data with geometry and capabilities; snapshotPage is shorter."""
+    from outrider.browser.interactable import interactable
+
+    within = "" if selector in (None, "", "body") else selector
+    async with at_work(browsers, call, sessionId, within) as work:
+        found = await interactable(
+            work.grip.eyes, selector=within, include_hidden=includeHidden, max_elements=maxElements
+        )
+    spent = {
+        "execution_time_ms": found.milliseconds,
+        "data_size_bytes": len(json.dumps(found.elements, ensure_ascii=False).encode()),
+    }
+    facts = {
+        "extraction_timestamp": moment(time.time()),
+        "total_count": found.total,
+        "scope_selector": within or "body",
+        "performance": spent,
+    }
+    data = {"elements": found.elements, "total": found.total, "truncated": found.truncated, "metadata": facts}
+    head = f"{len(found.elements)} of {found.total} elements" + ("; raise maxElements" if found.truncated else "")
+    return Result((Text("\n".join([head, *map(_element, found.elements)])),), data=data)
+
+
+@browser.tool(effect="write", title="Screenshot", open_world=True, untrusted=True, timeout=90)
+async def takeScreenshot(
+    browsers: Browsers,
+    artifacts: Artifacts,
+    choices: Choices,
+    call: Call,
+    /,
+    sessionId: str,
+    mode: Literal["viewport", "fullPage", "pdf"] = "viewport",
+    selector: Annotated[str | None, Field(description="Only this")] = None,
+    refs: Annotated[bool, Field(description="Draw refs")] = False,
+) -> Result:
+    """A picture of the page, or a PDF of it in the workspace. To read and act, snapshotPage is better."""
+    if mode == "pdf":
+        return await _pdf(browsers, artifacts, choices, call, sessionId)
+    async with at_work(browsers, call, sessionId, selector or "") as work:
+        drawn, shot = await _picture(work, full=mode == "fullPage", selector=selector or "", refs=refs)
+        url = work.grip.page.url
+    size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")
+    said = f"Screenshot of {url[:500]}, {size}" + (f", {drawn} refs drawn" if refs else "")
+    suffix = shot.mime_type.partition("/")[2]
+    kept = await _kept(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
+    return Result((Text(said), Image(shot.data, shot.mime_type), *kept), meta={"outrider/url": url})
+
+
+@browser.tool(title="Logs", open_world=True, untrusted=True)
+async def readLogs(
+    browsers: Browsers,
+    choices: Choices,
+    call: Call,
+    /,
+    sessionId: str,
+    kind: Literal["console", "network", "downloads", "dialogs"],
+    failedOnly: bool = False,
+    last: UpTo500Entries = 30,
+) -> Result:
+    """The newest console messages, requests, downloads or dialogs."""
+    async with in_words():
+        session = browsers.get(call.session, sessionId)
+    rows = {"console": _messages, "network": _requests, "downloads": _downloads, "dialogs": _dialogs}[kind]
+    found = rows(session, choices, failed=failedOnly)
+    shown = found[-last:]
+    head = f"{len(shown)} of {len(found)} {kind} entries, the newest last" if found else f"No {kind} entries."
+    return Result((Text(f"{head}\n{choices.mark(chr(10).join(shown), session.url)}" if shown else head),))
+
+
+async def _pdf(browsers: Browsers, artifacts: Artifacts, choices: Choices, call: Call, session_id: str) -> Result:
+    from outrider.browser.names import free_path, safe_name
+    from outrider.browser.screenshot import print_pdf
+
+    async with at_work(browsers, call, session_id) as work:
+        data = await print_pdf(work.grip.page)
+        title = await work.grip.page.evaluate_in("outrider", "() => document.title")
+    path = free_path(choices.inside("downloads"), safe_name(f"{title or 'page'}.pdf", "page"))
+    await anyio.to_thread.run_sync(_write, path, data)
+    kept = await _kept(artifacts, call, data, path.name, "application/pdf")
+    said = f"Saved {path.relative_to(choices.workspace.resolve())}, {len(data):,} bytes"
+    return Result((Text(said), *kept), meta={"outrider/path": str(path)})
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be written: {error.strerror}", code="storage") from error
+
+
+def _element(found: dict[str, Any]) -> str:
+    box = {name: round(value) for name, value in found["rect"].items()}
+    place = f"{box['x']},{box['y']} {box['width']}×{box['height']}"
+    states = [word for word, holds in _states(found).items() if holds]
+    can = "/".join(found["capabilities"])
+    value = f" value={found['value']!r}" if found.get("value") else ""
+    what = f"{found['ref']} {found['role'] or found['tag']} {line(found['name'], 100)!r}"
+    return " ".join([what, f"{found['selector']} at {place} can {can}{value}", *states])
+
+
+def _states(found: dict[str, Any]) -> dict[str, bool]:
+    return {
+        "DISABLED": not found["enabled"],
+        "HIDDEN": not found["visible"],
+        "checked": found.get("checked") == "true",
+        "outside the viewport": found["visible"] and not found["inViewport"],
+    }
+
+
+async def _picture(work: Work, *, full: bool, selector: str, refs: bool) -> "tuple[int, Picture]":
+    from outrider.browser.grip import element
+    from outrider.browser.marks import marked
+
+    handle = (await element(work.grip, selector))[1] if selector else None
+    if not refs:
+        return 0, await _shot(work, full=full, element=handle)
+    async with marked(work.grip) as drawn:
+        return drawn, await _shot(work, full=full, element=handle)
+
+
+async def _shot(work: Work, **wish: Any) -> "Picture":
+    from outrider.browser.screenshot import screenshot
+
+    taken = await screenshot(work.grip.page, **wish)
+    return taken if len(taken.data) <= IMAGE_BYTES else await screenshot(work.grip.page, format="jpeg", **wish)
+
+
+async def _kept(artifacts: Artifacts, call: Call, data: bytes, name: str, mime_type: str) -> tuple[Link, ...]:
+    """A link to the file; a database that is full costs only this convenience."""
+    try:
+        kept = await artifacts.save(data, name=name, mime_type=mime_type, session=call.session)
+    except OutriderError:
+        return ()
+    return (Link(kept.uri, kept.name, kept.mime_type, kept.size),)
+
+
+def _messages(session: "Session", _: Choices, *, failed: bool) -> list[str]:
+    kept = [each for each in session.console.messages if each.is_error or not failed]
+    return [f"{each.level}: {line(each.text, 1_000)}{_at(each.url, each.line)}" for each in kept]
+
+
+def _at(url: str, number: int | None) -> str:
+    return f" ({url}{f':{number}' if number else ''})" if url else ""
+
+
+def _requests(session: "Session", _: Choices, *, failed: bool) -> list[str]:
+    kept = session.network.failed() if failed else session.network.requests
+    return [" ".join(_request(each)) for each in kept]
+
+
+def _request(each: Any) -> list[str]:
+    took = [f"{each.milliseconds:g} ms"] if each.milliseconds is not None else ["under way"]
+    status = [str(each.status)] if each.status else []
+    return [each.method, each.url, each.kind, *status, *took, *([line(each.error)] if each.error else [])]
+
+
+def _downloads(session: "Session", choices: Choices, *, failed: bool) -> list[str]:
+    root = choices.workspace.resolve()
+    kept = [each for each in session.downloads.all if not failed or each.state in ("failed", "refused")]
+    rows = []
+    for each in kept:
+        inside = each.path and each.path.resolve().is_relative_to(root)
+        where = each.path.resolve().relative_to(root) if each.path and inside else each.path
+        rows.append(f"{each.name}: {each.state}, {each.size:,} bytes{f', {where}' if where else ''}, from {each.url}")
+    return rows
+
+
+def _dialogs(session: "Session", _: Choices, *, failed: bool) -> list[str]:
+    kept = [] if failed else session.dialogs.seen
+    return [f"{each.kind}: {line(each.message)} ({each.answer or 'open'})" for each in kept]
