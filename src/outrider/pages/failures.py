@@ -83,6 +83,12 @@ def is_blocked(reply: Reply) -> bool:
     return reply.status != 200 or _shown(reply.body) <= SHORT
 
 
+def is_wall(html: str) -> bool:
+    """Whether what a browser shows is still a bot wall's challenge."""
+    body = html.encode()
+    return bool(WALLS.search(body[:HEAD])) and _shown(body) <= SHORT
+
+
 def _shown(body: bytes) -> int:
     stream = tokens(body.decode("latin-1"), tags=10_000)
     return sum(len(token.raw.strip()) for token in stream if isinstance(token, Text))

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from outrider.pages.document import Document
 
+RENDERED = "rendered"  # in the metadata of a document that a browser has made
+
 
 @dataclass(frozen=True)
 class Page:
@@ -34,6 +36,11 @@ class Page:
     revalidated: bool = False
     stale: bool = False
     cut: bool = False
+
+    @property
+    def rendered(self) -> bool:
+        """Whether a browser has run its scripts first."""
+        return bool(self.document.metadata.get(RENDERED))
 
     @property
     def title(self) -> str:

@@ -1,26 +1,29 @@
 """Reading pages: the domain's one class."""
 
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import anyio.to_thread
 
 from outrider.core.db import Database
 from outrider.core.egress.target import read_target
-from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import Http, Reply
 from outrider.pages import library
 from outrider.pages.cache import Cache, Cached
+from outrider.pages.document import Document
 from outrider.pages.excerpt import Excerpt, excerpts
+from outrider.pages.failures import is_wall
 from outrider.pages.fetch import Fetch
 from outrider.pages.freshness import conditions, lifetime, may_store
 from outrider.pages.images import SavedImage, save
 from outrider.pages.library import LocalHit
-from outrider.pages.page import Page
+from outrider.pages.page import RENDERED, Page
 from outrider.pages.politeness import Politeness
 from outrider.pages.reader import Source
 from outrider.pages.registry import needs_whole, reader_for
@@ -30,7 +33,16 @@ from outrider.pages.settings import PagesSettings, Robots
 from outrider.pages.sniff import sniff
 
 Render = Callable[[str], Awaitable[str]]
+Rendering = Literal["auto", "always", "never"]
 EMPTY = 200  # characters of text below which a page with scripts is worth rendering
+
+
+# Refusals that a browser may not meet; the second are only tried when somebody asks for one.
+WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden", "http_status"}, "never": set()}
+
+
+HTML = "text/html"
+SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
 
 
 class Pages:
@@ -68,7 +80,13 @@ class Pages:
         self._fetch = Fetch(http, politeness, settings.attempts, settings.user_agent, clock, sleep)
 
     async def read(
-        self, url: str, *, max_age: float | None = None, main: bool = True, robots: Robots | None = None
+        self,
+        url: str,
+        *,
+        max_age: float | None = None,
+        main: bool = True,
+        robots: Robots | None = None,
+        render: Rendering = "auto",
     ) -> Page:
         """The page at an address.
 
@@ -78,6 +96,8 @@ class Pages:
                 Default: the setting, or longer where the server says that it stays fresh.
             main: Whether to leave out what surrounds the main content.
             robots: Whether robots.txt binds; default: the setting.
+            render: Whether a browser runs the page's scripts first; `auto` where the page is next to
+                empty without them, or a robot check stands before it.
 
         Returns:
             The page. Within its age, every reading of an address gives the same text.
@@ -92,7 +112,7 @@ class Pages:
         """
         address = read_target(url).url
         with anyio.move_on_after(self._settings.seconds):
-            return await self._read(address, max_age, main=main, robots=robots or self._settings.robots)
+            return await self._read(address, max_age, main=main, robots=robots or self._settings.robots, render=render)
         raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
@@ -129,8 +149,9 @@ class Pages:
         """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
         return await library.search(self._database, query, limit)
 
-    async def _read(self, url: str, max_age: float | None, *, main: bool, robots: Robots) -> Page:
+    async def _read(self, url: str, max_age: float | None, *, main: bool, robots: Robots, render: Rendering) -> Page:
         cached = await self._cache.get(url, main=main)
+        cached = cached if cached and _suits(cached.page, render) else None
         if cached is not None and self._holds(cached, max_age):
             return replace(cached.page, requested_url=url)
         if robots == "respect":
@@ -138,13 +159,15 @@ class Pages:
         headers = conditions(cached.etag, cached.last_modified) if cached else {}
         try:
             reply = await self._reply(url, headers)
-        except Unavailable as error:
+        except OutriderError as error:
+            if error.code in WALLED[render] and (page := await self._past_wall(url, main=main)):
+                return page
             if cached is None or not self._stands_in(cached, error):
                 raise
             return replace(cached.page, requested_url=url, stale=True)
         if reply.status == 304 and cached is not None:
             return await self._confirmed(cached, reply, url, main=main)
-        return await self._made(url, reply, main=main)
+        return await self._made(url, reply, main=main, render=render)
 
     def _holds(self, cached: Cached, max_age: float | None) -> bool:
         age = self._clock() - cached.checked_at
@@ -153,7 +176,8 @@ class Pages:
         return 0 <= age < self._settings.max_age or self._clock() < cached.fresh_until
 
     def _stands_in(self, cached: Cached, error: OutriderError) -> bool:
-        return error.code != "blocked_by_site" and self._clock() - cached.checked_at <= self._settings.stale_if_error
+        is_trouble = isinstance(error, Unavailable) and error.code != "blocked_by_site"
+        return is_trouble and self._clock() - cached.checked_at <= self._settings.stale_if_error
 
     async def _reply(self, url: str, headers: dict[str, str]) -> Reply:
         """The body; one that was cut is asked for again whole, where half of it cannot be read."""
@@ -177,13 +201,16 @@ class Pages:
         await self._cache.confirm(cached, main=main)
         return replace(cached.page, revalidated=True)
 
-    async def _made(self, url: str, reply: Reply, *, main: bool) -> Page:
+    async def _made(self, url: str, reply: Reply, *, main: bool, render: Rendering) -> Page:
         """A new page, kept if its server lets us."""
         now = self._clock()
         page = await self._page(url, reply, now, main=main)
+        page = await self._rendered(page, render, main=main)
         if may_store(reply.headers):
             fresh = now + lifetime(reply.headers, self._settings.freshness_cap)
             validators = reply.headers.get("etag", ""), reply.headers.get("last-modified", "")
+            if page.rendered:  # what the server says of the source it does not say of what scripts made of it
+                fresh, validators = now, ("", "")
             await self._cache.put(Cached(page, now, fresh, *validators), main=main)
         else:
             await self._cache.forget(url, main=main)
@@ -194,20 +221,46 @@ class Pages:
         reader = reader_for(mime, reply.url, _size(reply))
         source = self._source(reply.body, reply.url, mime, reply.charset, main=main)
         document, html = await self._runner.run(reader, source)
-        page = Page(url, reply.url, reply.status, mime, now, document, html, cut=reply.cut)
-        if self._render and html is not None and len(document.text) < EMPTY and document.metadata.get("scripts"):
-            return await self._rendered(page, self._render, main=main)
+        return Page(url, reply.url, reply.status, mime, now, document, html, cut=reply.cut)
+
+    async def _rendered(self, page: Page, render: Rendering, *, main: bool) -> Page:
+        """The page after its scripts have run, if that is wished, or if it is next to empty without them."""
+        if page.html is None or render == "never":
+            return page
+        if render == "always":
+            return await self._in_browser(page, main=main)
+        if self._render is None or len(page.document.text) >= EMPTY or not page.document.metadata.get("scripts"):
+            return page
+        with self._while_time_is_left():
+            made = await self._in_browser(page, main=main)
+            if len(made.document.text) > len(page.document.text):
+                return made
         return page
 
-    async def _rendered(self, page: Page, render: Render, *, main: bool) -> Page:
-        """The page after its scripts have run, where that gives more text; a browser's failure loses nothing."""
-        with suppress(OutriderError):
-            body = (await render(page.url)).encode("utf-8", "replace")[: self._settings.max_bytes]
-            source = self._source(body, page.url, page.content_type, "utf-8", main=main)
-            document, html = await self._runner.run(reader_for(page.content_type), source)
-            if len(document.text) > len(page.document.text):
-                return replace(page, document=document, html=html)
-        return page
+    async def _past_wall(self, url: str, *, main: bool) -> Page | None:
+        """The page as a browser gets it, if that gets more than a robot check."""
+        if self._render is None:
+            return None
+        empty = Page(url, url, 200, HTML, self._clock(), Document(""))
+        with self._while_time_is_left():
+            page = await self._in_browser(empty, main=main)
+            return None if is_wall(page.html or "") else page
+        return None
+
+    async def _in_browser(self, page: Page, *, main: bool) -> Page:
+        if self._render is None:
+            raise NotConfigured("render: there is no browser here", hint="leave out `render`")
+        body = (await self._render(page.url)).encode("utf-8", "replace")[: self._settings.max_bytes]
+        source = self._source(body, page.url, HTML, "utf-8", main=main)
+        document, html = await self._runner.run(reader_for(HTML), source)
+        return replace(page, document=replace(document, metadata=document.metadata | {RENDERED: True}), html=html)
+
+    @contextmanager
+    def _while_time_is_left(self) -> Generator[None]:
+        """What a browser fails at, or has no time for, loses nothing of what was read without it."""
+        left = anyio.current_effective_deadline() - anyio.current_time()
+        with suppress(OutriderError), anyio.move_on_after(max(left - SPARE, 0)):
+            yield
 
     def _late(self, url: str) -> Unavailable:
         seconds = self._settings.seconds
@@ -225,6 +278,11 @@ class Pages:
             tags=chosen.extract_tags,
             pages=chosen.pdf_max_pages,
         )
+
+
+def _suits(page: Page, render: Rendering) -> bool:
+    """Whether a kept page is one of the wished kind."""
+    return render == "auto" or page.rendered == (render == "always")
 
 
 def _size(reply: Reply) -> int:
