@@ -1,6 +1,8 @@
 """A toolset with one tool of each kind, and a server over it: what the protocol edge is tested with."""
 
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,8 +92,21 @@ async def later() -> str:
 
 
 def house(folder: Path, **policy: Any) -> tuple[Toolbox, Artifacts]:
-    """A toolbox over the parrot, with its database in that folder."""
+    """A toolbox over the parrot, whose database nobody opens."""
+    return _house(folder, Database.file(folder / "parrot.db"), **policy)
+
+
+@asynccontextmanager
+async def keeping(folder: Path) -> AsyncGenerator[tuple[Toolbox, Artifacts]]:
+    """The same for as long as something is kept in its database."""
     database = Database.file(folder / "parrot.db")
+    try:
+        yield _house(folder, database)
+    finally:
+        await database.close()
+
+
+def _house(folder: Path, database: Database, **policy: Any) -> tuple[Toolbox, Artifacts]:
     toolbox = Toolbox([parrot], {}, Events(database), ToolPolicy(**policy))
     return toolbox, Artifacts(folder / "artifacts", database, keep_seconds=60)
 

@@ -69,7 +69,7 @@ class Site:
     def _answer(self, request: Request) -> Answer:
         route = self.routes.get(request.path)
         if route is not None:
-            return route(request) if callable(route) else route
+            return route(request) if callable(route) else route  # ty: ignore[invalid-explicit-return]
         file = FOLDER / request.path.lstrip("/")
         if not file.is_file():
             return Answer("nothing here", "text/plain", 404)

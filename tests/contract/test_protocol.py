@@ -224,12 +224,12 @@ async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path:
 
 
 async def test_artifacts_are_resources(tmp_path: Path):
-    toolbox, artifacts = parrot.house(tmp_path)
-    kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
-    async with Client(mcp_server(toolbox, artifacts)) as client:
-        listed = (await client.list_resources()).resources
-        read = (await client.read_resource(kept.uri)).contents[0]
-        with pytest.raises(MCPError, match="no artifact"):
-            await client.read_resource("outrider://artifacts/nope")
+    async with parrot.keeping(tmp_path) as (toolbox, artifacts):
+        kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
+        async with Client(mcp_server(toolbox, artifacts)) as client:
+            listed = (await client.list_resources()).resources
+            read = (await client.read_resource(kept.uri)).contents[0]
+            with pytest.raises(MCPError, match="no artifact"):
+                await client.read_resource("outrider://artifacts/nope")
     assert [(each.uri, each.name) for each in listed] == [(kept.uri, "a.png")]
     assert (read.mime_type, read.blob) == ("image/png", "iVBORw==")
