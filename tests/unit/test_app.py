@@ -68,7 +68,7 @@ async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(ho
     async with houses.opened(home, SITE, names=("brave",)) as house:
         house.behaviour.ways["*"] = "500"
         await house.app.call("web_fetch", url=f"{house.site}/tea")
-        found = (await house.app.call("web_search", query="drink leaves")).data or {}
+        found = (await house.app.call("web_search", query="drink leaves")).data
         elsewhere = await house.app.search.find(Query("drink leaves", site="127.0.0.1"))
     assert found["provider"] == "local"
     assert [hit["url"] for hit in found["results"]] == [f"{house.site}/tea"]
