@@ -133,7 +133,7 @@ class Browsers:
         return await asyncio.to_thread(self.states.save, state_id, state)
 
     @property
-    def running(self) -> "list[Engine | Attached]":
+    def running(self) -> "Sequence[Engine | Attached]":
         """The browsers that are up."""
         return [task.result() for task in self._engines.values() if _is_up(task)]
 

@@ -15,6 +15,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailab
 BLANK = "about:blank"
 AFTER_CONTENT = 5.0  # seconds that `load` may come later than the content did
 STEP_SECONDS = 0.25  # in which a step through the history must show
+FORGOTTEN = "ERR_INVALID_AUTH_CREDENTIALS"  # to the proxy: sites that ask for a password show a page instead
 # Chromium's net error list (net/base/net_error_list.h), as what it means for whoever asked.
 REASONS = {
     "ERR_NAME_NOT_RESOLVED": ("dns", "the name does not exist"),
@@ -190,6 +191,8 @@ def failure(url: str, error: str, why: Why | None) -> OutriderError:
     host = urlsplit(url).hostname or url
     if name in ("ERR_TUNNEL_CONNECTION_FAILED", "ERR_BLOCKED_BY_CLIENT") and why and why.reason(host):
         return refusal(url, url, why)
+    if name == FORGOTTEN:
+        return Unavailable(f"{host}: the browser has forgotten its way out", code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
         return Unavailable(f"no secure connection to {host} ({name})", code="tls", hint="check the address")
     if name == "ERR_ABORTED":

@@ -1,6 +1,5 @@
 """A profile directory for one run of the browser, gone with it; those of runs that were killed are swept."""
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -21,7 +20,7 @@ class Profile:
     def __init__(self, parent: Path | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         self._lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(self._lock)
 
     def remove(self) -> None:
         """Removes the directory with all that the browser wrote."""
@@ -42,7 +41,7 @@ def _swept(path: Path) -> bool:
     except OSError:
         return False  # just being made, or somebody else's
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(lock)
     except OSError:
         return False
     else:
@@ -50,3 +49,10 @@ def _swept(path: Path) -> bool:
         return True
     finally:
         os.close(lock)
+
+
+def _lock(descriptor: int) -> None:
+    """Takes the file for this process. Raises OSError when another has it."""
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

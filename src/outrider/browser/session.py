@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from outrider.browser.cdp import BrowserGone, Channel, PageGone, ProtocolError
 from outrider.browser.console import Console
-from outrider.browser.context import Context
+from outrider.browser.context import Context, introduce
 from outrider.browser.dialogs import Dialogs
 from outrider.browser.downloads import Downloads
 from outrider.browser.emulate import Look
@@ -161,10 +161,7 @@ class Session:
                 await self._replace_page()
             if self._parked:
                 self._parked = replace(self._parked, urls=(BLANK,), front=0, storage=())
-            page = await self._page()
-            return await navigate(
-                page, url, guard=self._guard, why=self._context, seconds=self._settings.navigation_seconds
-            )
+            return await self._navigate(await self._page(), url)
 
     async def back(self) -> Arrival:
         """One step back; `moved` is False at the beginning."""
@@ -210,8 +207,7 @@ class Session:
         async with self._busy:
             url = self.url
             await self._replace_page()
-            page = await self._page()
-            return await navigate(page, url, guard=self._guard, seconds=self._settings.navigation_seconds)
+            return await self._navigate(await self._page(), url)
 
     async def state(self) -> dict[str, Any]:
         """Its cookies and local storage, for `States.save`."""
@@ -283,6 +279,17 @@ class Session:
     def _look_at(self, page: Page, channel: Channel) -> list[asyncio.Future[dict[str, Any]]]:
         return self.look.dress(channel, whole=channel is page.channel)
 
+    async def _navigate(self, page: Page, url: str) -> Arrival:
+        """Goes there; once more if the browser's network process has died and forgotten its credential."""
+        seconds = self._settings.navigation_seconds
+        try:
+            return await navigate(page, url, guard=self._guard, why=self._context, seconds=seconds)
+        except Unavailable as error:
+            if error.code != "proxy_auth" or self.way is None:
+                raise
+        await introduce(page, self.way)
+        return await navigate(page, url, guard=self._guard, why=self._context, seconds=seconds)
+
     async def _page(self) -> Page:
         """The page in front. Raises what the session was lost by."""
         if self.closed:
@@ -310,7 +317,7 @@ class Session:
                 continue
             script = await _remember(page, url, parked) if number == parked.front else None
             with suppress(OutriderError):
-                await navigate(page, url, guard=self._guard, seconds=self._settings.navigation_seconds)
+                await self._navigate(page, url)
             if script:
                 await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
                 with suppress(OutriderError):

@@ -13,7 +13,7 @@ import pytest
 from outrider.browser import Browsers, BrowserSettings
 from outrider.browser.cdp import BrowserGone, Hung, PageGone
 from outrider.browser.profile import sweep
-from outrider.core.errors import NotConfigured, Unavailable
+from outrider.core.errors import NotConfigured, Refused, Unavailable
 
 WORLD = "test"
 
@@ -106,6 +106,22 @@ async def test_a_browser_that_stops_answering_is_no_reason_to_wait_for_ever(site
             await browsers.aclose()
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
+
+
+async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(site, tmp_path):
+    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/article")
+        told = await browsers.running[0].connection.send("SystemInfo.getProcessInfo")
+        for process in told["processInfo"]:
+            if process["type"] == "utility" and "network" in Path(f"/proc/{process['id']}/cmdline").read_text():
+                os.kill(process["id"], signal.SIGKILL)
+        with anyio.fail_after(20):
+            assert (await session.goto(f"{site.here}/form")).title == "Order form"
+        with pytest.raises(Refused):
+            await session.goto(f"{site.here}/to?url=http://127.0.0.2/")
+    finally:
+        await browsers.aclose()
 
 
 ORPHANS = """

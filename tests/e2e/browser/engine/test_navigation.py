@@ -28,12 +28,25 @@ async def test_redirects_are_followed_to_where_they_lead(opened, site):
     assert (there.url, there.status) == (f"{site.here}/article", 200)
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,hi", "chrome://settings",
-     "view-source:https://a.example", "blob:https://a.example/1", "about:config", "ftp://a.example/", "JAVASCRIPT:alert(1)",
-     " \tfile:///etc/passwd", "chrome-extension://abc/", "devtools://devtools/", "ws://a.example", "https://user:pass@a.example/", "http://", ""],
-)  # fmt: skip
+NO_PAGES = [
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "data:text/html,hi",
+    "chrome://settings",
+    "about:config",
+    "ftp://a.example/",
+    "view-source:https://a.example",
+    "blob:https://a.example/1",
+    "JAVASCRIPT:alert(1)",
+    "chrome-extension://abc/",
+    "devtools://devtools/",
+    "ws://a.example",
+    "https://user:pass@a.example/",
+    "http://",
+]
+
+
+@pytest.mark.parametrize("url", [*NO_PAGES, " \tfile:///etc/passwd", ""])
 async def test_addresses_that_are_no_web_pages_are_refused_by_hand(opened, url):
     session = await opened()
     before = session.url

@@ -188,7 +188,8 @@ WORKERS = {
       const w = new Worker(url(inner)); w.onmessage = event => done(event.data)""",
     "shared worker": """const w = new SharedWorker(url('onconnect = event => event.ports[0].postMessage(1)'));
       w.port.onmessage = event => done(event.data)""",
-    "service worker": "navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(() => done(1))",
+    "service worker": """navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready)
+      .then(() => done(1))""",
     "worklet": """const audio = new AudioContext();
       audio.audioWorklet.addModule(url('1')).then(() => done(1))""",
 }

@@ -1,0 +1,108 @@
+"""A browser that somebody else has started: used, and left as it was."""
+
+import os
+import subprocess
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import pytest
+from pydantic import SecretStr
+
+import fakes
+from outrider.browser import Browsers, BrowserSettings
+from outrider.browser.find import find_browser
+from outrider.browser.flags import can_sandbox
+from outrider.core.errors import NotConfigured, Refused, Unavailable
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """Somebody's running browser: where it listens, and its profile."""
+
+    port: int
+    path: str
+    profile: Path
+
+
+@pytest.fixture
+async def stranger(temporary: Path) -> AsyncGenerator[Stranger]:
+    flags = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={temporary}", "--no-first-run"]
+    flags += [] if can_sandbox() else ["--no-sandbox"]
+    program = str(find_browser().path)
+    with subprocess.Popen([program, *flags, "about:blank"], stderr=subprocess.DEVNULL) as process:
+        told = temporary / "DevToolsActivePort"
+        with anyio.fail_after(20):
+            while not told.exists() or len(told.read_text().split()) < 2:
+                await anyio.sleep(0.02)
+        port, path = told.read_text().split()
+        yield Stranger(int(port), path, temporary)
+        process.terminate()
+
+
+async def pages(browsers: Browsers) -> int:
+    got = await browsers.running[0].connection.send("Target.getTargets")
+    return sum(each["type"] == "page" for each in got["targetInfos"])
+
+
+@pytest.mark.parametrize("form", ["ws", "http"])
+async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(stranger, site, tmp_path, form):
+    address = f"{form}://127.0.0.1:{stranger.port}" + (stranger.path if form == "ws" else "")
+    browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
+    try:
+        session, there = await browsers.open("test", f"{site.here}/popup")
+        assert there.title == "Opener"
+        assert await pages(browsers) == 2
+        async with session.use() as page:
+            box = (
+                "() => { const box = document.getElementById('blank').getBoundingClientRect(); return [box.x, box.y] }"
+            )
+            x, y = await page.evaluate_in("test", box)
+            await page.mouse("click", x + 5, y + 5)
+            assert await session.tabs.until(lambda: len(session.tabs) == 2, 5)
+        with pytest.raises(Refused):
+            await session.goto("http://127.0.0.1:1/")
+        assert "egress guard" in browsers.status()["warnings"][0]
+        await browsers.close("test", session.id)
+        assert await pages(browsers) == 1
+    finally:
+        await browsers.aclose()
+    assert os.path.exists(stranger.profile / "DevToolsActivePort")  # noqa: PTH110
+
+
+async def test_the_users_own_browser_is_used_with_its_sign_ins(stranger, site, tmp_path, monkeypatch):
+    monkeypatch.setenv("CHROME_USER_DATA_DIR", str(stranger.profile))
+    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    try:
+        first, _ = await browsers.open("test", f"{site.here}/form")
+        async with first.use() as page:
+            await page.evaluate_in("", "() => { document.cookie = 'mine=1; max-age=100' }")
+        await browsers.close("test", first.id)
+        assert await pages(browsers) == 1
+        second, _ = await browsers.open("test", f"{site.here}/form")
+        async with second.use() as page:
+            assert await page.evaluate_in("", "() => document.cookie") == "mine=1"
+    finally:
+        await browsers.aclose()
+
+
+async def test_no_running_browser_of_the_users_is_not_configured(site, tmp_path):
+    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    with pytest.raises(NotConfigured, match="no running Chrome"):
+        await browsers.open("test")
+    await browsers.aclose()
+
+
+async def test_an_address_that_is_no_browser_is_unavailable(site, tmp_path):
+    async def teapot(reader, writer):
+        await reader.read(1_000)
+        writer.write(b"HTTP/1.1 418 I'm a teapot\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        writer.close()
+
+    async with fakes.serve_bytes(teapot) as url:
+        for address in (url, url.replace("http", "ws") + "/devtools/browser/1"):
+            browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
+            with pytest.raises(Unavailable):
+                await browsers.open("test")
+            await browsers.aclose()

@@ -1,0 +1,84 @@
+"""Finding, starting and installing a browser."""
+
+from pathlib import Path
+
+import pytest
+
+from outrider.browser import flags
+from outrider.browser.find import find_browser
+from outrider.browser.install import ways
+from outrider.browser.settings import BrowserSettings
+from outrider.browser.status import status
+from outrider.core.errors import NotConfigured
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_named_browser_is_used_and_no_other(tmp_path):
+    mine = program(tmp_path / "my-chromium")
+    assert find_browser(str(mine)).path == mine
+    with pytest.raises(NotConfigured, match="no program"):
+        find_browser(str(tmp_path / "nothing"))
+
+
+def test_playwrights_newest_whole_build_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("outrider.browser.find.LINUX", ())
+    monkeypatch.setattr("outrider.browser.find.MAC", ())
+    builds = tmp_path / "builds"
+    program(builds / "chromium-900" / "chrome-linux" / "chrome")
+    newest = program(builds / "chromium-1200" / "chrome-linux" / "chrome")
+    program(builds / "chromium_headless_shell-1300" / "chrome-linux" / "headless_shell")
+    environ = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(builds)}
+    assert find_browser(environ=environ).path == newest
+    with pytest.raises(NotConfigured) as missing:
+        find_browser(environ={"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path / "none")})
+    assert "outrider browser install" in missing.value.hint
+
+
+def test_one_list_of_features_is_turned_off(tmp_path):
+    line = flags.command_line(
+        tmp_path, headless=True, sandbox=True, proxy="http://127.0.0.1:9", extra=("--disable-features=Mine",)
+    )
+    off = [each for each in line if each.startswith("--disable-features=")]
+    assert len(off) == 1
+    assert "Mine" in off[0]
+    assert "WebUIOmniboxPopup" in off[0]
+    assert "--no-sandbox" not in line
+    assert "--proxy-bypass-list=<-loopback>" in line
+
+
+def test_without_a_proxy_no_flag_speaks_of_one(tmp_path):
+    line = flags.command_line(tmp_path, headless=True, sandbox=False, proxy=None)
+    assert not [each for each in line if each.startswith("--proxy")]
+    assert "--no-sandbox" in line
+
+
+def test_debian_gets_its_own_package_and_ubuntu_does_not(tmp_path, monkeypatch):
+    program(tmp_path / "apt-get")
+    program(tmp_path / "npx")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    release = tmp_path / "os-release"
+    release.write_text('ID=debian\nVERSION_ID="12"\n')
+    first, second = ways(release)
+    assert first.commands[1][:2] == ("apt-get", "install")
+    assert "chromium" in first.commands[1]
+    assert second.commands[0][-2:] == ("install", "chromium")
+    release.write_text("ID=ubuntu\nID_LIKE=debian\n")
+    assert [way.title for way in ways(release)] == ["Playwright's Chromium"]
+
+
+def test_the_status_says_what_is_not_as_safe_as_it_could_be():
+    facts = status(BrowserSettings(sandbox=False))
+    assert not facts["sandbox"]
+    assert "sandbox is off" in facts["warnings"][0]
+    attached = status(BrowserSettings.model_validate({"cdp_url": "ws://a.example/x"}))
+    assert not attached["guarded"]
+    assert "a.example" not in str(attached)
+    missing = status(BrowserSettings(executable="/nowhere/x"))
+    assert missing["executable"] is None
