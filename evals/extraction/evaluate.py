@@ -20,10 +20,9 @@ Extractor = Callable[[Sample, bytes], str]
 
 def ours(sample: Sample, source: bytes) -> str:
     """The package's text."""
-    from outrider.pages.charset import decode
     from outrider.pages.content.main import main_content
 
-    return main_content(decode(source)[0], sample.url).text
+    return main_content(source, sample.url).text
 
 
 def trafilatura(sample: Sample, source: bytes) -> str:

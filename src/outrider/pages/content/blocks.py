@@ -14,12 +14,12 @@ from outrider.pages.content.formula import of_math, of_script
 from outrider.pages.content.hiding import hides
 from outrider.pages.content.words import bits, role
 
-TAGS = (  # order is the model's: append only
+TAGS = (  # noqa: SIM905 - order is the model's: append only
     "p li h1 h2 h3 h4 h5 h6 td th tr pre blockquote div dt dd figcaption summary label button caption article section "
     "main nav header footer aside form ul ol dl table tbody thead tfoot figure details dialog fieldset body address "
     "center legend menu hgroup option textarea select optgroup custom"
 ).split()
-NUMBER = {tag: number for number, tag in enumerate(TAGS)}
+NUMBER: dict[str, int] = {tag: number for number, tag in enumerate(TAGS)}
 CUSTOM = NUMBER["custom"]
 CELLS = frozenset({NUMBER["td"], NUMBER["th"]})
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
@@ -403,7 +403,7 @@ class Walk:
         if self.filled:
             page = self.page
             text = " ".join(
-                "".join([piece if piece.__class__ is str else SOUNDS[piece[0]] for piece in pieces]).split()
+                "".join([piece if isinstance(piece, str) else SOUNDS[piece[0]] for piece in pieces]).split()
             )
             page.texts.append(text)
             page.pieces.append(pieces)

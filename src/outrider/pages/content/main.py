@@ -39,7 +39,7 @@ def main_content(html: bytes | str, url: str = "", *, main: bool = True, images:
     """The main content of an HTML page; empty only where the page shows no text and says nothing about itself.
 
     Args:
-        html: The source; bytes are UTF-8.
+        html: The source; bytes are decoded as browsers do.
         url: Where it came from, for relative links and for its words.
         main: Whether to leave out what surrounds the content.
         images: Whether pictures with a text alternative are shown.
@@ -54,7 +54,20 @@ def parsed(html: bytes | str) -> Any:
     """The page's tree. Without events, which only serve to copy chosen options and cost the square of their number."""
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-    return LexborHTMLParser(tame(html, CHARS), options=LexborDocumentOptions.WO_EVENTS)
+    return LexborHTMLParser(tame(_utf8(html), CHARS), options=LexborDocumentOptions.WO_EVENTS)
+
+
+def _utf8(html: bytes | str) -> bytes | str:
+    """Bytes that are UTF-8 as they are; others decoded."""
+    if isinstance(html, str):
+        return html
+    try:
+        html.decode("utf-8")
+    except UnicodeDecodeError:
+        from outrider.pages.charset import decode
+
+        return decode(html)[0]
+    return html.removeprefix(b"\xef\xbb\xbf")
 
 
 def content_of(tree: Any, url: str = "", *, main: bool = True, images: bool = False) -> Content:

@@ -18,7 +18,7 @@ DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block-level element stands: in how many quotes, in which items of which lists, in which table …"""
+    """Where a block-level element stands: in how many quotes, in which items of which lists, in which table."""
 
     quotes: int = 0
     items: tuple[int, ...] = ()

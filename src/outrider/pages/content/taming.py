@@ -1,20 +1,24 @@
 """Sources that a tree builder cannot take as they are, made harmless in time proportional to their size.
 
 A hundred thousand open elements take lexbor 12 s and more, since the standard asks what is open at
-each tag; a hundred thousand attributes of one element three minutes; four thousand open `<b a=1>`, `<b a=2>` … before paragraphs take 3 GB, since it reopens each
+each tag; a hundred thousand attributes of one element three minutes; four
+thousand open `<b a=1>`, `<b a=2>` … before paragraphs take 3 GB, since it reopens each
 of them in every paragraph.
 """
 
 import re
+from collections import Counter
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
+RAW = re.compile(rb"<(?:!--|(script|style|textarea|title|xmp|iframe|noembed|noframes)(?=[\s/>]))", re.IGNORECASE)
+ENDS = {b"<!--": re.compile(rb"--!?>")}
+NAMES = re.compile(rb"<(/?[a-zA-Z][a-zA-Z0-9-]{0,30})")
 VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
-FEW = 2_000  # tags from which a source is looked at closely
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
 REOPENED = 60  # formatting elements left open
 TAGS = 300_000
@@ -23,16 +27,26 @@ TAGS = 300_000
 def tame(html: bytes | str, limit: int) -> bytes:
     """UTF-8 source of at most `limit` bytes that is safe to parse; what is looked at is four times as long."""
     source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
-    source = _shortened(source)[:limit]
-    return _thinned(source) if _suspect(source) else source
-
-
-def _shortened(source: bytes) -> bytes:
-    """The source without the attributes of tags that go on and on, and without the rest of whatever does the like."""
     parts = source.split(b"<")
-    if max(map(len, parts)) <= LONG:
-        return source
-    return b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
+    if max(map(len, parts)) > LONG:
+        source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
+    source = source[:limit]
+    markup = _markup(source)
+    return _thinned(markup) if _suspect(markup) else source
+
+
+def _markup(source: bytes) -> bytes:
+    """The source without what holds no markup: an end tag in a comment or script ends nothing."""
+    kept, at = [], 0
+    for found in RAW.finditer(source):
+        if found.start() < at:
+            continue
+        kept.append(source[at : found.start()])
+        end = ENDS.get(found[0].lower()) or re.compile(rb"</" + re.escape(found[1]) + rb"[\s/>]", re.IGNORECASE)
+        close = end.search(source, found.end())
+        at = close.end() if close else len(source)
+    kept.append(source[at:])
+    return b" ".join(kept)
 
 
 def _short(part: bytes) -> bytes:
@@ -47,19 +61,16 @@ def _short(part: bytes) -> bytes:
 
 
 def _suspect(source: bytes) -> bool:
-    """Whether much more is opened than closed, told by counts at the speed of memory."""
-    closed = source.count(b"</")
-    opened = source.count(b"<") - closed - source.count(b"<!")
-    return opened > TAGS or (opened > FEW and opened > 2 * closed and opened - closed > FEW) or _left_open(source)
-
-
-def _left_open(source: bytes) -> bool:
-    """Whether formatting is opened and not closed often enough to be reopened without end."""
-    return any(
-        source.count(b"<" + name + b" ") + source.count(b"<" + name + b">") - source.count(b"</" + name + b">")
-        > REOPENED
-        for name in (b"b", b"i", b"a", b"font", b"u", b"em", b"strong", b"s", b"small", b"code", b"tt", b"big", b"nobr")
-    )
+    """Whether so much is opened and not closed that a tree could become too deep."""
+    names = Counter(NAMES.findall(source))
+    if names.total() > TAGS:
+        return True
+    opened: Counter[bytes] = Counter()
+    for name, count in names.items():
+        closing = name[:1] == b"/"
+        opened[name[closing:].lower()] += -count if closing else count
+    deep = sum(count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL)
+    return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
 
 
 def _thinned(source: bytes) -> bytes:

@@ -22,20 +22,26 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
     ("widget", "widget widgets module block panel portlet"),
     (
         "related",
-        "related similar more recommended recommendation recommendations suggestions suggested also upnext"
-        " readmore recirc recirculation upsell crosssell trending popular latest recent mostread next",
+        (
+            "related similar more recommended recommendation recommendations suggestions suggested also upnext"
+            " readmore recirc recirculation upsell crosssell trending popular latest recent mostread next"
+        ),
     ),
     ("share", "share sharing social socials facebook twitter linkedin pinterest whatsapp addthis sharethis follow"),
     (
         "ad",
-        "ad ads advert advertisement advertising sponsor sponsored promo promotion promos dfp gpt adsense"
-        " outbrain taboola promotional adslot",
+        (
+            "ad ads advert advertisement advertising sponsor sponsored promo promotion promos dfp gpt adsense"
+            " outbrain taboola promotional adslot"
+        ),
     ),
     ("consent", "cookie cookies consent gdpr onetrust privacy ccpa"),
     (
         "popup",
-        "modal popup overlay dialog lightbox drawer offcanvas tooltip toast popover flyout alert notification"
-        " notice snackbar",
+        (
+            "modal popup overlay dialog lightbox drawer offcanvas tooltip toast popover flyout alert notification"
+            " notice snackbar"
+        ),
     ),
     ("subscribe", "newsletter subscribe subscription signup mailing optin mailchimp register login signin paywall"),
     ("author", "author byline bio writer contributor contributors avatar profile"),
@@ -47,15 +53,19 @@ CATEGORIES: tuple[tuple[str, str], ...] = (
     ("product", "product products sku pdp item shopify woocommerce merchandise"),
     (
         "describe",
-        "description desc summary abstract intro excerpt overview specification specifications specs spec"
-        " features about teaser blurb synopsis",
+        (
+            "description desc summary abstract intro excerpt overview specification specifications specs spec"
+            " features about teaser blurb synopsis"
+        ),
     ),
     ("review", "review reviews rating ratings stars testimonial testimonials feedback score"),
     ("buy", "cart buy checkout basket wishlist addtocart quantity purchase shipping swatch variant variants stock"),
     (
         "media",
-        "gallery image images img photo photos picture slider carousel slideshow swiper video videos player"
-        " media slick thumb thumbnail thumbnails audio embed slide",
+        (
+            "gallery image images img photo photos picture slider carousel slideshow swiper video videos player"
+            " media slick thumb thumbnail thumbnails audio embed slide"
+        ),
     ),
     ("caption", "caption figcaption figure credit legend"),
     ("code", "code highlight snippet codeblock syntax pre prism hljs sourcecode"),

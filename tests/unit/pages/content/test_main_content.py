@@ -118,6 +118,11 @@ def test_the_source_of_a_suspect_page_is_thinned_not_lost():
     assert "kept" in main_content("".join(f"<b a={at}>" for at in range(4_000)) + "<p>kept</p>" * 500).text
 
 
+def test_end_tags_in_comments_and_scripts_end_nothing():
+    for hiding in (b"<!--</div>-->", b"<script>'</div>'</script>"):
+        assert tame((b"<div>" + hiding) * 5_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
