@@ -15,7 +15,7 @@ from outrider.browser.profile import Profile, sweep
 from outrider.core.errors import NotConfigured, Unavailable
 
 START_SECONDS = 30.0
-PATIENCE = 3.0  # seconds in which a browser may end by itself
+PATIENCE = 0.5  # seconds in which a browser may end by itself; its profile is thrown away in any case
 
 
 @dataclass

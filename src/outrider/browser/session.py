@@ -29,9 +29,13 @@ from outrider.core.errors import OutriderError, Unavailable
 
 Status = Literal["active", "parked", "crashed", "closed"]
 REOPEN = "reopen the session; it goes back to that address"
-KEEP_TAB = """() => ({storage: Object.entries(sessionStorage).slice(0, 500), x: scrollX, y: scrollY,
-  typed: [...document.querySelectorAll('input, textarea')].some(each => each.value !== each.defaultValue
-    && each.type !== 'hidden' && each.type !== 'submit' && each.type !== 'button')})"""
+KEEP_TAB = """() => {
+  const odd = ['hidden', 'submit', 'button', 'reset', 'image', 'range', 'color', 'file'];
+  const typed = each => ['checkbox', 'radio'].includes(each.type) ? each.checked !== each.defaultChecked
+    : !odd.includes(each.type) && each.value !== each.defaultValue;
+  return {storage: Object.entries(sessionStorage).slice(0, 500), x: scrollX, y: scrollY,
+    typed: [...document.querySelectorAll('input, textarea')].some(typed)};
+}"""
 
 
 @dataclass(frozen=True)

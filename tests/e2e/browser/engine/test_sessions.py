@@ -110,6 +110,8 @@ async def test_a_session_with_something_typed_is_not_put_away(opened):
         await page.evaluate_in("", "() => { document.querySelector('[name=name]').value = 'Ada' }")
     assert not await session.park()
     assert session.status == "active"
+    await session.reload()
+    assert await session.park()
 
 
 async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
