@@ -83,7 +83,7 @@ def _rows_of(page: tuple[int, int], limit: int, chance: np.random.Generator) -> 
     return rows if len(rows) <= limit else np.sort(chance.choice(rows, limit, replace=False))
 
 
-def _gradients(  # noqa: PLR0917 - one batch
+def _gradients(
     values: list[Floats],
     rows: Floats,
     labels: NDArray,

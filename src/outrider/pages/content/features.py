@@ -228,7 +228,7 @@ def _containers(view: View) -> Floats:
 
 
 def _put_repeated(sheet: Sheet, view: View) -> None:
-    """All blocks whose elements look the same from the page's root down: how many, how much, how linked, how far apart."""
+    """All blocks whose elements look the same from the root down: how many, how much, how linked, how far apart."""
     mine = view.signature[view.owner]
     often = np.bincount(mine)
     mass, linked = np.bincount(mine, view.chars), np.bincount(mine, view.linked)
@@ -246,8 +246,8 @@ def _put_neighbours(sheet: Sheet, view: View) -> None:
     near = np.full((count + 2 * pad, 9), -1, np.float32)
     stops = view.tally[:, STOP] / view.chars
     near[pad : pad + count] = np.array([
-        np.log1p(view.chars), view.density, stops, view.heading, view.last_kind == STOP, view.tags[:, 0], view.tags[:, 1],
-        view.counts[:, 5], view.signature[view.owner],
+        np.log1p(view.chars), view.density, stops, view.heading, view.last_kind == STOP, view.tags[:, 0],
+        view.tags[:, 1], view.counts[:, 5], view.signature[view.owner],
     ]).T  # fmt: skip
     mine = near[pad : pad + count, 8]
     for shift in SHIFTS:
@@ -330,8 +330,8 @@ def _general(page: Blocks, signals: Signals, view: View) -> Floats:
     often = np.bincount(view.tag, minlength=len(TAGS))
     logs = np.log1p([
         view.count, total, view.heading.sum(), chars.max(), np.median(chars), view.tally[:, MONEY].sum(),
-        often[NUMBER["article"]], often[NUMBER["tr"]], often[NUMBER["form"]], often[NUMBER["pre"]], view.tags[:, 1].sum(),
-        len(signals.description),
+        often[NUMBER["article"]], often[NUMBER["tr"]], often[NUMBER["form"]], often[NUMBER["pre"]],
+        view.tags[:, 1].sum(), len(signals.description),
     ])  # fmt: skip
     found = [
         logs[0], logs[1], whole[1] / total, whole[3] / total, whole[4] / total, view.tags[:, 2].sum(), *logs[2:5],

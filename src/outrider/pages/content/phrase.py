@@ -29,23 +29,22 @@ class Phrase:
         for piece in pieces:
             if isinstance(piece, str):
                 out.append(piece)
-                continue
-            kind, value = piece
-            if kind in (OPEN, LINKED):
-                opened.append((kind, value, len(out)))
-            elif kind == CLOSE:
-                if opened:
-                    self._close(out, *opened.pop())
-            elif kind == BREAK:
-                out.append("\0")
-            elif kind == NEXT_CELL:
-                out.append(" ")
-            elif kind == IMAGE and self.images:
-                out.append(self._image(value))
+            elif piece[0] in (OPEN, LINKED):
+                opened.append((*piece, len(out)))
+            elif piece[0] == CLOSE:
+                self._close(out, *opened.pop()) if opened else None
+            else:
+                out.append(self._sign(*piece))
         while opened:
             self._close(out, *opened.pop())
         text = " ".join("".join(out).split())
         return "\n".join(line for line in map(str.strip, text.split("\0")) if line) if "\0" in text else text
+
+    def _sign(self, kind: int, value: Any) -> str:
+        """What stands for a piece that is neither text nor a mark around text."""
+        if kind == IMAGE:
+            return self._image(value) if self.images else ""
+        return {BREAK: "\0", NEXT_CELL: " "}.get(kind, "")
 
     def line(self, pieces: list[Piece]) -> str:
         """A paragraph on one line."""

@@ -10,9 +10,17 @@ from outrider.pages.content.taming import tame
 PROSE = (
     "The river ran under the square for sixty years, in a pipe of concrete, until a dry summer made people ask why. "
 )
+SHREDS = [
+    *"<p> </p> <table> <td> <li> <b> </a> <pre> <br> \x00 <!-- ' < 語".split(" "),
+    '"',
+    "word ",
+    "<a href=x>",
+    "<td rowspan=3>",
+]
+PARAGRAPHS = "".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))
 PAGE = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
-<main><article><h1>How a town got its river back</h1>{"".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))}</article></main>
+<main><article><h1>How a town got its river back</h1>{PARAGRAPHS}</article></main>
 <footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
 
 
@@ -125,10 +133,7 @@ def test_end_tags_in_comments_and_scripts_end_nothing():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(
-        st.sampled_from(["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<a href=x>", "<pre>", "word ", "<br>", "\x00", "<td rowspan=3>", "<!--", "'", '"', "<", "語"]),
-        max_size=60,
-    ).map("".join)
+    st.lists(st.sampled_from(SHREDS), max_size=60).map("".join)
     | st.text()
 )  # fmt: skip
 def test_no_source_breaks_it(source):
