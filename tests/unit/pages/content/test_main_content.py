@@ -10,13 +10,8 @@ from outrider.pages.content.taming import tame
 PROSE = (
     "The river ran under the square for sixty years, in a pipe of concrete, until a dry summer made people ask why. "
 )
-SHREDS = [
-    *"<p> </p> <table> <td> <li> <b> </a> <pre> <br> \x00 <!-- ' < 語".split(" "),
-    '"',
-    "word ",
-    "<a href=x>",
-    "<td rowspan=3>",
-]
+SHREDS = ["<p>", "</p>", "<table>", "<td>", "<li>", "<b>", "</a>", "<pre>", "<br>", "\x00", "<!--", "'", "<", "語"]
+SHREDS += ['"', "word ", "<a href=x>", "<td rowspan=3>"]
 PARAGRAPHS = "".join(f"<p>{PROSE * 3}{at}</p>" for at in range(6))
 PAGE = f"""<!doctype html><html><head><title>How a town got its river back</title></head><body>
 <nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>

@@ -1,0 +1,172 @@
+"""The browser behind the whole house: crashes, reading with it, and the command as hosts start it."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+import fakes
+import houses
+from answers import error
+from browser_house import desk, said, site
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+SHELL = "<!doctype html><title>Shell</title><div id=app></div><script>{}</script>"
+FILL = "document.getElementById('app').innerHTML = '<h1>Tides</h1><p>' + 'The tide comes in. '.repeat(40) + '</p>'"
+WALL = "<title>Just a moment...</title><p>Checking your browser</p><script>setTimeout(() => {{ {} }}, 50)</script>"
+PASS = "document.cookie = 'human=yes'; location.reload()"
+PAGES = houses.pages(
+    {
+        "/shell": SHELL.format(FILL),
+        "/full": houses.article("Full", "There is enough to read here without any script. " * 10),
+        "/broken": SHELL.format("while (true) {}"),
+        "/challenge": (403, {}, WALL.format(PASS).encode()),
+        "/wall": (403, {}, WALL.format("").encode()),
+    }
+)
+
+
+async def guarded(scope: Any, receive: Any, send: Any) -> None:
+    """The pages; the challenge lets through who brings what its script has set."""
+    headers = dict(scope.get("headers", ()))
+    if scope.get("path") == "/challenge" and b"human=yes" in headers.get(b"cookie", b""):
+        scope = scope | {"path": "/full"}
+    await PAGES(scope, receive, send)
+
+
+async def test_a_crashed_page_is_noticed_and_the_session_goes_on(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path) as at:
+            session = await at.open("/article")
+            page = at.inside(session).tabs.current
+            assert page is not None
+            lost = anyio.Event()
+            page.on_lost(lambda _: lost.set())
+            page.channel.tell("Page.crash")
+            await lost.wait()
+            failed = await at.call("clickElement", sessionId=session, selector="#next")
+            listed = await at.call("listSessions")
+            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
+            shown = await at.call("snapshotPage", sessionId=session)
+    assert error(failed)["code"] == "page_crashed"
+    assert error(failed)["details"]["reason"] == "page_crashed"
+    assert f"navigateToUrl opens the session again; it was at {at.house.site}/article" in said(failed)
+    assert listed.structured_content["sessions"][0]["status"] == "Error"
+    assert again.structured_content["title"] == "Order form"
+    assert "Remarks" in said(shown)
+
+
+async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path) as at:
+            session = await at.open("/article")
+            inside, engine = at.inside(session), at.house.app.browsers.running[0]
+            gone = anyio.Event()
+            engine.connection.on_lost(lambda _: gone.set())
+            os.kill(engine.running.process.pid, signal.SIGKILL)
+            await gone.wait()
+            failed = await at.call("snapshotPage", sessionId=session)
+            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
+            shown = await at.call("snapshotPage", sessionId=session)
+    assert error(failed)["code"] == "browser_gone"
+    assert again.structured_content["title"] == "Order form"
+    assert "cookies are gone" in said(again)
+    assert "Remarks" in said(shown)
+    assert inside.id == session
+
+
+async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp_path: Path):
+    async with desk(tmp_path, executable="/no/such/browser") as at:
+        failed = await at.call("createSession", url=f"{at.house.site}/form")
+    assert error(failed)["kind"] == "not_configured"
+    assert error(failed)["code"] == "no_browser"
+
+
+async def test_the_house_leaves_no_browser_behind(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path) as at:
+            await at.open("/form")
+            pid = at.house.app.browsers.running[0].running.process.pid
+    assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with houses.opened(home, PAGES) as house:
+            found = await house.app.call("web_fetch", url=f"{house.site}/shell")
+            again = await house.app.call("web_fetch", url=f"{house.site}/shell")
+            plain = await house.app.call("web_fetch", url=f"{house.site}/shell", render="never")
+            full = await house.app.call("web_fetch", url=f"{house.site}/full")
+            forced = await house.app.call("web_fetch", url=f"{house.site}/full", render="always")
+            open_sessions = house.app.browsers.list()
+    assert "The tide comes in." in found.text
+    assert "Note: rendered in a browser" in found.text
+    assert "The tide comes in." in again.text
+    assert "tide" not in plain.text
+    assert "rendered in a browser" not in full.text
+    assert "enough to read here" in forced.text
+    assert "rendered in a browser" in forced.text
+    assert open_sessions == []
+
+
+async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with houses.opened(home, guarded) as house, Client(house.app.server()) as client:
+            passed = await house.app.call("web_fetch", url=f"{house.site}/challenge")
+            walled = await client.call_tool("web_fetch", {"url": f"{house.site}/wall"})
+            never = await client.call_tool("web_fetch", {"url": f"{house.site}/challenge", "render": "never"})
+    assert "enough to read here" in passed.text
+    assert "rendered in a browser" in passed.text
+    assert error(walled)["code"] == "blocked_by_site"
+    assert error(never)["code"] == "blocked_by_site"
+
+
+async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
+    more = {"pages": {"seconds": 6}}
+    with anyio.fail_after(PATIENCE):
+        async with houses.opened(home, PAGES, more=more) as house:
+            page = await house.app.call("web_fetch", url=f"{house.site}/broken")
+            after = await house.app.call("web_fetch", url=f"{house.site}/shell")
+    assert "Title: Shell" in page.text
+    assert "The tide comes in." in after.text
+
+
+async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home: Path):
+    async with fakes.serve(site()) as url:
+        environ = {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "outrider", "mcp", "--toolsets", "browser"], env=environ, cwd=home
+        )
+        with anyio.fail_after(PATIENCE):
+            async with Client(command) as client:
+                tools = [tool.name for tool in (await client.list_tools()).tools]
+                opened = await client.call_tool("createSession", {"url": f"{url}/form"})
+                session = opened.structured_content["sessionId"]
+                typed = await client.call_tool(
+                    "inputText", {"sessionId": session, "selector": "[name=name]", "text": "Ada", "submit": True}
+                )
+                pids = _browsers_of(home)
+            while any(Path(f"/proc/{pid}").exists() for pid in pids):
+                await anyio.lowlevel.checkpoint()
+    assert {"createSession", "clickElement", "snapshotPage"} <= set(tools)
+    assert "Thanks, Ada" in said(typed)
+    assert pids
+
+
+def _browsers_of(home: Path) -> list[int]:
+    """Processes whose home is that folder and that are browsers."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            mine = f"HOME={home}".encode() in (entry / "environ").read_bytes()
+            if mine and b"--remote-debugging-pipe" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
