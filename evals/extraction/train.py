@@ -71,6 +71,7 @@ class Lexicon:
         self.number = {word: at for at, word in enumerate(sorted(w for w, s in sites.items() if len(s) >= SITES))}
         self.matrix = [self._matrix(lines) for lines in self.counts]
         self.counts = []
+        self.known: dict[frozenset[int | None], NDArray[np.float64]] = {}
 
     def _lines(self, page: Page, sites: dict[str, set[str]]) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = [()]
@@ -105,6 +106,12 @@ class Lexicon:
         linear = SGDClassifier(loss="log_loss", alpha=3e-5, max_iter=3, tol=None, average=True, random_state=0)
         return linear.fit(rows, truth, sample_weight=mass / mass.mean()).coef_[0]
 
+    def learned(self, pages: list[Page], chosen: list[int], left_out: frozenset[int | None]) -> NDArray[np.float64]:
+        """The same, remembered by the folds that were left out."""
+        if left_out not in self.known:
+            self.known[left_out] = self.learn(pages, chosen)
+        return self.known[left_out]
+
     def columns(self, page: Page, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """The lexicon's columns of a page."""
         known = {word: float(weights[at]) for word, at in self.number.items() if abs(weights[at]) > LEAST}
@@ -117,7 +124,7 @@ def stacked(book: Lexicon, pages: list[Page], fold: list[int], without: int | No
     found = {}
     for mine in range(FOLDS):
         seen = [at for at, each in enumerate(fold) if each not in (mine, without)]
-        weights = book.learn(pages, seen)
+        weights = book.learned(pages, seen, frozenset({mine, without}))
         found |= {at: book.columns(pages[at], weights) for at, each in enumerate(fold) if each == mine}
     return found
 
@@ -202,7 +209,7 @@ def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> 
 def main() -> None:
     """Reads the corpus, scores by folds, trains on all of it, writes the file."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--score-only", action="store_true", help="write no file")
+    arguments.add_argument("--score-only", action="store_true", help="train no model; the file gets the scores")
     chosen = arguments.parse_args()
     folder = large()
     if folder is None:
@@ -216,8 +223,7 @@ def main() -> None:
         write(pages, columns, book, settings, {})
     scores = cross_validated(pages, everything, columns, book, settings)
     print(scores, flush=True)
-    if not chosen.score_only:
-        write(pages, columns, book, settings, scores)
+    write(pages, columns, book, settings, scores)
 
 
 def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings, scores: dict[str, float]) -> None:
