@@ -72,7 +72,7 @@ async def test_json_has_the_facts(home: Path):
         ("missing.docx", None, 2, "there is no file"),
         (".", None, 2, "cannot be read"),
         ("broken.docx", documents.all_kinds()["word"][:-30], 4, "broken"),
-        ("locked.docx", documents.zipped({"mimetype": "x"}), 5, "archive"),
+        ("files.zip", documents.zipped({"mimetype": "x"}), 5, "archive"),
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
 )

@@ -7,6 +7,8 @@ Starting one costs 0.4 s and 40 MB once; it serves the following ones for five m
 """
 
 import logging
+from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 import anyio.to_process
@@ -18,6 +20,7 @@ from outrider.pages.reader import Reader, Source
 
 THREADS = 4  # readers that are left behind at their deadline take places of these until they are done
 PROCESSES = 2
+MEMORY = 4 << 30  # bytes of address space of a process that reads; libraries take one of the four for themselves
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +57,18 @@ class Runner:
 
 
 async def _in_process(reader: Reader, source: Source, limiter: anyio.CapacityLimiter) -> Document:
-    return await anyio.to_process.run_sync(reader.read, source, cancellable=True, limiter=limiter)
+    return await anyio.to_process.run_sync(_confined, reader.read, source, cancellable=True, limiter=limiter)
+
+
+def _confined(read: Callable[[Source], Document], source: Source) -> Document:
+    """Reads within a bound on the process's memory, where the system knows one; beyond it the process ends."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        bound = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
+        resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+    return read(source)
 
 
 def _read_text(reader: Reader, source: Source) -> tuple[Document, str | None]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.pages import Pages
 from site_app import Answer, Clock, Request, Site, pdf, reading
 
@@ -340,6 +340,76 @@ async def test_a_browser_that_fails_loses_nothing():
 
     async with reading(Site({"/": Answer("<title>App</title><script>x</script>")}), render=render) as (pages, url):
         assert (await pages.read(url)).document.text == "App"
+
+
+async def test_whether_a_browser_is_used_is_the_readers_choice():
+    site, clock = Site({"/": Answer(PAGE, headers={"etag": '"1"'}), "/t": Answer("a,b\n1,2", "text/csv")}), Clock()
+    asked = []
+
+    async def render(address: str) -> str:
+        asked.append(address)
+        return f"<p>{WORDS * 9} number {len(asked)}"
+
+    async with reading(site, render=render, clock=clock) as (pages, url):
+        plain = await pages.read(url)
+        made = await pages.read(url, render="always")
+        kept = await pages.read(url, render="always")
+        either = await pages.read(url)
+        never = await pages.read(url, render="never")
+        table = await pages.read(f"{url}/t", render="always")
+        clock.now += 301
+        later = await pages.read(url, render="always")
+    assert [page.rendered for page in (plain, made, kept, either, never, table)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert made.document.text.endswith("number 1")
+    assert kept.document.text == either.document.text == made.document.text
+    assert later.document.text.endswith("number 2")
+    assert len(asked) == 2
+
+
+async def test_rendering_that_was_asked_for_says_why_it_could_not_be():
+    async def render(address: str) -> str:
+        raise Unavailable("the browser crashed")
+
+    async with reading(Site({"/": Answer(PAGE)}), render=render) as (pages, url):
+        with pytest.raises(Unavailable, match="crashed"):
+            await pages.read(url, render="always")
+    async with reading(Site({"/": Answer(PAGE)})) as (pages, url):
+        with pytest.raises(NotConfigured, match="render"):
+            await pages.read(url, render="always")
+
+
+@pytest.mark.parametrize(("rendered", "passes"), [(PAGE, True), (CHALLENGE, False)])
+async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(rendered: str, passes: bool):
+    async def render(address: str) -> str:
+        return rendered
+
+    async with reading(Site({"/": Answer(CHALLENGE, status=403)}), render=render) as (pages, url):
+        if passes:
+            page = await pages.read(url)
+            assert (page.document.title, page.rendered) == ("Tide", True)
+        else:
+            with pytest.raises(Unavailable, match="robot check"):
+                await pages.read(url)
+        with pytest.raises(Unavailable, match="robot check"):
+            await pages.read(url, render="never")
+
+
+async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():
+    async def render(address: str) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    site = Site({"/": Answer("<title>App</title><script>x</script>")})
+    async with reading(site, render=render, seconds=1.5) as (pages, url):
+        with anyio.fail_after(20):
+            assert (await pages.read(url)).document.text == "App"
 
 
 async def test_passages_come_from_the_page_at_hand():

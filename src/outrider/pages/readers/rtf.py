@@ -176,7 +176,8 @@ class Writer:
             if now.to in ("footnote", "annotation"):
                 return
             label = f"{'c' if name == 'annotation' else ''}{len(self.draft.notes) + 1}"
-            self._notes.append(([*self._runs, Run(f"[^{label}]", literal=True)], label))
+            self._runs.append(Run(f"[^{label}]", literal=True))
+            self._notes.append((self._runs, label))
             self._runs = []
             self._stack.change(to=name)
         else:

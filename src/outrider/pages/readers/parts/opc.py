@@ -11,7 +11,7 @@ from outrider.pages.readers.parts.archive import Archive
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, stream, tree
 
-ELEMENTS = 10  # for each tag that may be looked at in a page: a document takes more elements to say the same
+ELEMENTS = 5  # for each tag that may be looked at in a page: a document takes more elements to say the same
 RELATIONS = 50_000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?)?")
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+PIECE = 1 << 18  # bytes that are parsed at once
+SILENCE = 8  # pieces without any tag or text: expat keeps a tag whole, and a hundred bytes for each attribute
 DEPTH = 120  # a table in a table in a text box takes 30
 SPACES = {  # namespaces, transitional and strict ones alike (ISO/IEC 29500-1 and -4), by the prefix used here
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main": "w",
@@ -190,11 +192,21 @@ class _Parser:
         self._open: list[Element] = []
         self._done: list[Element] = []
         self._too_deep = 0
+        self._silent = 0
         self._names: dict[str, str] = {}
 
     def feed(self, chunk: bytes, *, last: bool = False) -> None:
+        for at in range(0, len(chunk), PIECE):
+            self._silent += 1
+            self._parse(chunk[at : at + PIECE])
+            if self._silent > SILENCE:
+                raise MalformedXML("one of its tags takes megabytes")
+        if last:
+            self._parse(b"", last=True)
+
+    def _parse(self, piece: bytes, *, last: bool = False) -> None:
         try:
-            self._expat.Parse(chunk, last)
+            self._expat.Parse(piece, last)
         except (self._error, ValueError, LookupError) as error:
             raise MalformedXML(str(error)) from None
 
@@ -207,6 +219,7 @@ class _Parser:
         self._done += self._open[:1]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._silent = 0
         self._budget.left -= 1
         if self._budget.left < 0:
             self._budget.spent = True
@@ -231,6 +244,7 @@ class _Parser:
                 self._done.append(element)
 
     def _text(self, text: str) -> None:
+        self._silent = 0
         if self._open and not self._too_deep:
             self._open[-1].children.append(text)
 
@@ -238,6 +252,8 @@ class _Parser:
         raise MalformedXML("it declares entities")
 
     def _shortened(self, attributes: dict[str, str]) -> dict[str, str]:
+        if " " not in "".join(attributes):
+            return attributes
         return {self._short(key): value for key, value in attributes.items()}
 
     def _short(self, name: str) -> str:
