@@ -1,0 +1,613 @@
+"""Toolset `browser` through a client and a real browser: every tool, every way in which it says no."""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.types import CallToolResult, ImageContent, ResourceLink
+
+from browser_house import Desk, desk, said
+from outrider import toolsets
+from outrider.core.discovery import find
+from outrider.core.text import count_tokens
+from outrider.core.tool import Toolset
+from outrider.serve.content import tool_entry
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 90
+browser = next(each for each in find(toolsets, Toolset) if each.name == "browser")
+PNG = "iVBORw0KGgo"  # how a PNG begins, in base64
+SEEDS = {
+    "createSession": ({"url"}, {"title", "headless", "viewport", "stateId"}),
+    "closeSession": ({"sessionId"}, set()),
+    "listSessions": (set(), set()),
+    "navigateToUrl": ({"sessionId", "url"}, set()),
+    "navigateBack": ({"sessionId"}, set()),
+    "navigateForward": ({"sessionId"}, set()),
+    "getCurrentUrl": ({"sessionId"}, set()),
+    "getPageTitle": ({"sessionId"}, set()),
+    "scrollPage": ({"sessionId", "direction"}, {"amount", "selector"}),
+    "clickElement": ({"sessionId", "selector"}, set()),
+    "inputText": ({"sessionId", "selector", "text"}, {"mode", "submit", "delayMs"}),
+    "extractPageContent": (
+        {"sessionId"},
+        {"format", "selector", "mainContentOnly", "maxChars", "offset", "saveRawHtml"},
+    ),
+    "extractInteractable": ({"sessionId"}, {"selector", "includeHidden", "maxElements"}),
+}
+TO_BE_READ = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readLogs", "manageTabs", "waitFor")
+
+
+@pytest.fixture(scope="module")
+async def at(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Desk]:
+    async with desk(tmp_path_factory.mktemp("desk"), max_tabs=5) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(at: Desk) -> AsyncGenerator[str]:
+    with anyio.fail_after(PATIENCE):
+        opened = await at.open()
+    yield opened
+    await at.call("closeSession", sessionId=opened)
+
+
+def reason(result: CallToolResult) -> str:
+    """Why nothing was done."""
+    assert result.is_error, said(result)
+    return result.structured_content["error"]["details"]["reason"]
+
+
+def ref(text: str, name: str) -> str:
+    """The reference that an outline gives an element of that name."""
+    found = re.search(rf'"{name}" (e\d+)|\[{name} (e\d+)\]', text)
+    assert found, text
+    return found[1] or found[2]
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_the_tools_have_the_parameters_that_hosts_know(name: str):
+    schema = browser.tools[name].input_schema
+    required, optional = SEEDS[name]
+    assert set(schema.get("required", [])) == required
+    assert optional <= set(schema["properties"])
+
+
+def test_the_toolset_costs_little():
+    entries = [tool_entry(tool, tool.name) for tool in browser.tools.values()]
+    dumped = [json.dumps(each.model_dump(by_alias=True, exclude_none=True, mode="json")) for each in entries]
+    assert sum(map(count_tokens, dumped)) <= 3_000
+    assert len(browser.instructions.split()) <= 80
+    assert browser.default
+
+
+def test_acting_asks_nobody_but_says_that_it_acts():
+    assert {tool.stake for tool in browser.tools.values()} <= {"never_ask", "low"}
+    acting = {name for name, tool in browser.tools.items() if tool.effect == "act"}
+    assert acting >= {"clickElement", "inputText", "pressKey", "uploadFiles", "answerDialog"}
+    assert not {name for name in acting if name.startswith(("get", "extract", "snapshot", "read"))}
+
+
+async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: Desk):
+    with anyio.fail_after(PATIENCE):
+        opened = await at.call("createSession", url=f"{at.house.site}/article", title="Mine", viewport="900x700")
+        data = opened.structured_content
+        listed = await at.call("listSessions")
+        width = await at.js(data["sessionId"], "innerWidth")
+        closed = await at.call("closeSession", sessionId=data["sessionId"])
+        after = await at.call("closeSession", sessionId=data["sessionId"])
+    assert (data["url"], data["title"], data["status"]) == (f"{at.house.site}/article", "On lighthouses", "Active")
+    assert data["sessionId"] in said(opened)
+    rows = listed.structured_content["sessions"]
+    assert json.loads(said(listed)) == rows
+    assert {"sessionId", "url", "title", "status", "createdAt", "lastUsedAt"} == set(rows[0])
+    assert width == 900
+    assert data["sessionId"] in said(closed)
+    assert after.structured_content["error"]["code"] == "session_not_found"
+
+
+async def test_a_session_is_its_owners_alone(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        theirs = await at.call("createSession", caller="other", url=f"{at.house.site}/")
+        stranger = theirs.structured_content["sessionId"]
+        mine = await at.call("listSessions")
+        tried = [await at.call(tool, sessionId=stranger) for tool in ("getCurrentUrl", "snapshotPage", "closeSession")]
+        other = await at.call("closeSession", caller="other", sessionId=stranger)
+    assert [row["sessionId"] for row in mine.structured_content["sessions"]] == [session]
+    assert {each.structured_content["error"]["code"] for each in tried} == {"session_not_found"}
+    assert stranger not in said(mine)
+    assert not other.is_error
+
+
+async def test_moving_about_answers_with_the_place_and_says_where_history_ends(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        at_start = await at.call("navigateBack", sessionId=session)
+        there = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/article")
+        back = await at.call("navigateBack", sessionId=session)
+        forward = await at.call("navigateForward", sessionId=session)
+        at_end = await at.call("navigateForward", sessionId=session)
+        url = await at.call("getCurrentUrl", sessionId=session)
+        title = await at.call("getPageTitle", sessionId=session)
+        missing = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/nowhere")
+    article = {"url": f"{at.house.site}/article", "title": "On lighthouses", "status": 200}
+    assert there.structured_content == article
+    assert said(there).startswith(f"Navigated to {at.house.site}/article")
+    assert (back.structured_content["moved"], back.structured_content["title"]) == (True, "Order form")
+    assert forward.structured_content["url"] == article["url"]
+    assert [each.structured_content["moved"] for each in (at_start, at_end)] == [False, False]
+    assert (said(url), url.structured_content) == (article["url"], {"url": article["url"]})
+    assert (said(title), title.structured_content) == ("On lighthouses", {"title": "On lighthouses"})
+    assert missing.structured_content["status"] == 404
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [("file:///etc/passwd", "bad_url"), ("http://169.254.169.254/", "egress"), ("http://127.0.0.1:9/", "egress")],
+)
+async def test_an_address_that_may_not_be_reached_is_refused_before_anything_opens(at: Desk, url: str, code: str):
+    with anyio.fail_after(PATIENCE):
+        refused = await at.call("createSession", url=url)
+        listed = await at.call("listSessions")
+    assert refused.structured_content["error"]["code"] == code
+    assert listed.structured_content["sessions"] == []
+
+
+async def test_scrolling_says_where_one_is_and_what_came_into_view(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/scroll")
+        await at.call("snapshotPage", sessionId=session)
+        down = await at.call("scrollPage", sessionId=session, direction="down", amount=400)
+        up = await at.call("scrollPage", sessionId=session, direction="up")
+        right = await at.call("scrollPage", sessionId=session, direction="right")
+        await at.go(session, "/zoo/hidden.html")
+        box = await at.call("scrollPage", sessionId=session, direction="down", amount=100, selector="#in-scroller")
+    place = down.structured_content["position"]
+    assert (place["x"], place["y"], place["atTop"]) == (0, 400, False)
+    assert place["scrollHeight"] > 1_000
+    assert "Item 40" in said(down)
+    assert "Item 40" in down.structured_content["changes"]
+    assert up.structured_content["position"]["atTop"]
+    assert right.structured_content["position"]["moved"] is False
+    assert "nothing moved" in said(right)
+    assert (box.structured_content["position"]["y"], await at.js(session, "scrollY")) == (100, 0)
+
+
+async def test_a_click_is_one_click_and_says_what_it_did(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.js(session, "document.title = 'Order'")
+        outline = said(await at.call("snapshotPage", sessionId=session))
+        clicked = await at.call("clickElement", sessionId=session, selector=ref(outline, "Gift"))
+        heard = await at.js(session, "heard.filter(([kind]) => kind === 'click')")
+        await at.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
+        sent = await at.call("clickElement", sessionId=session, selector="button:not([type])")
+    data = clicked.structured_content
+    assert (data["ok"], data["navigated"], data["newPages"], data["dialogs"]) == (True, False, [], [])
+    assert data["clicked"].endswith('"Gift"')
+    assert "checked" in data["changes"]
+    assert "checked" in said(clicked)
+    assert heard == [["click", 0, True]]
+    assert sent.structured_content["navigated"]
+    assert sent.structured_content["url"] == f"{at.house.site}/thanks"
+    assert "Thanks, Ada" in said(sent)
+    assert "<untrusted-" in said(sent)
+
+
+@pytest.mark.parametrize(
+    ("page", "selector", "why", "says"),
+    [
+        ("disabled", "#nothing-there", "not_found", "nothing matches"),
+        ("selectors", ".twice", "ambiguous", "e"),
+        ("selectors", "button[", "invalid_selector", "not a valid CSS selector"),
+        ("hidden", "#zero", "zero_size", "pixels"),
+        ("hidden", "#off", "off_screen", "outside the viewport"),
+        ("hidden", "#none", "hidden", "display"),
+        ("hidden", "#in-details", "hidden", "click its summary"),
+        ("disabled", "#plain", "disabled", "has the attribute disabled"),
+        ("disabled", "#in-fieldset", "disabled", "<fieldset#group>"),
+        ("disabled", "#aria", "disabled", "aria-disabled"),
+        ("disabled", "#untouchable", "pointer_events_none", "pointer-events"),
+        ("covered", "#under", "covered", "<div#cover>"),
+        ("moving", "#wanders", "timeout", "does not stop moving"),
+    ],
+)
+async def test_a_click_that_cannot_be_done_says_why_with_evidence(
+    at: Desk, session: str, page: str, selector: str, why: str, says: str
+):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, f"/zoo/{page}.html")
+        failed = await at.call("clickElement", sessionId=session, selector=selector)
+        log = await at.js(session, "log")
+    assert reason(failed) == why
+    assert said(failed).startswith("Click failed: ")
+    assert says in said(failed)
+    details = failed.structured_content["error"]["details"]
+    assert (details["ok"], details["selector"]) == (False, selector)
+    if why not in ("not_found", "ambiguous", "invalid_selector"):
+        assert {"element", "rect", "viewport", "diagnostics", "suggestions"} <= set(details)
+    assert not [line for line in log if line.startswith("click")]
+
+
+async def test_a_covered_element_names_what_covers_it_and_the_way_out(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/zoo/covered.html")
+        failed = await at.call("clickElement", sessionId=session, selector="#under")
+    details = failed.structured_content["error"]["details"]
+    assert "cover" in json.dumps(details["covered_by"])
+    assert "Dismiss" in said(failed)
+
+
+async def test_a_call_about_no_session_says_so_in_the_same_shape(at: Desk):
+    with anyio.fail_after(PATIENCE):
+        failed = await at.call("clickElement", sessionId="gone", selector="#a")
+        empty = await at.call("clickElement", sessionId="gone")
+    assert reason(failed) == "session_not_found"
+    assert failed.structured_content["error"]["details"]["selector"] == "#a"
+    assert "createSession" in said(failed)
+    assert "selector" in said(empty)
+
+
+async def test_an_element_that_now_means_something_else_is_refused_once(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/zoo/selectors.html")
+        order = ref(said(await at.call("snapshotPage", sessionId=session)), "Preview order")
+        await at.js(session, "order.textContent = 'Confirm purchase'")
+        refused = await at.call("clickElement", sessionId=session, selector=order)
+        again = await at.call("clickElement", sessionId=session, selector=order)
+    assert reason(refused) == "changed"
+    assert "Confirm purchase" in said(refused)
+    assert not again.is_error
+
+
+async def test_text_is_replaced_appended_and_submitted(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.call("inputText", sessionId=session, selector="[name=remarks]", text="one")
+        more = await at.call("inputText", sessionId=session, selector="[name=remarks]", text=" two", mode="append")
+        over = await at.call("inputText", sessionId=session, selector="[name=remarks]", text="three", delayMs=1)
+        bad = await at.call("inputText", sessionId=session, selector="[name=date]", text="tomorrow")
+        button = await at.call("inputText", sessionId=session, selector="form button", text="x")
+        sent = await at.call("inputText", sessionId=session, selector="[name=name]", text="Ida", submit=True)
+    assert (more.structured_content["ok"], more.structured_content["value"]) == (True, "one two")
+    assert over.structured_content["value"] == "three"
+    assert reason(bad) == "bad_value"
+    assert "YYYY-MM-DD" in said(bad)
+    assert reason(button) in ("not_editable", "ambiguous")
+    assert "Thanks, Ida" in said(sent)
+
+
+async def test_a_password_is_never_said_again_nor_written_down(at: Desk, session: str):
+    secret = "correct-horse-7"
+    with anyio.fail_after(PATIENCE):
+        calls = [await at.call("inputText", sessionId=session, selector="[name=password]", text=secret)]
+        for tool, options in (
+            ("snapshotPage", {"mode": "full"}),
+            ("extractInteractable", {}),
+            ("extractPageContent", {"format": ["markdown", "html", "domMap"], "mainContentOnly": False}),
+        ):
+            calls.append(await at.call(tool, sessionId=session, **options))
+        await at.house.app.events.flush()
+        events = [event for event in await at.house.app.events.recent() if event.tool == "inputText"]
+        held = await at.js(session, "document.querySelector('[name=password]').value")
+    assert held == secret
+    assert not [each for each in calls if each.is_error]
+    assert not [each for each in calls if secret in each.model_dump_json()]
+    assert secret not in "".join(json.dumps(event.arguments) for event in events)
+    assert events[0].arguments["text"] == "[not kept]"
+
+
+async def test_options_and_boxes_are_set_to_what_was_asked(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        chosen = await at.call("selectOption", sessionId=session, selector="[name=size]", options=["Large"])
+        ticked = await at.call("selectOption", sessionId=session, selector="[name=gift]", checked=True)
+        again = await at.call("selectOption", sessionId=session, selector="[name=gift]", checked=True)
+        none = await at.call("selectOption", sessionId=session, selector="[name=size]", options=["Huge"])
+        empty = await at.call("selectOption", sessionId=session, selector="[name=size]")
+        state = await at.js(session, "[document.forms[0].size.value, document.forms[0].gift.checked]")
+    assert state == ["l", True]
+    assert '"Large"' in said(chosen)
+    assert "checked" in said(ticked)
+    assert "already" in said(again)
+    assert reason(none) == "no_option"
+    assert "Large" in said(none)
+    assert "checked" in said(empty)
+
+
+async def test_keys_pointer_and_dragging_reach_the_page(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/zoo/effects.html")
+        hovered = await at.call("hoverElement", sessionId=session, selector="#tip-box")
+        dragged = await at.call("dragElement", sessionId=session, selector="#drag", to="#goal")
+        await at.call("clickElement", sessionId=session, selector="#name")
+        await at.call("pressKey", sessionId=session, key="k")
+        wrong = await at.call("pressKey", sessionId=session, key="Hyper+k")
+        doubled = await at.call("clickElement", sessionId=session, selector="#twice", clicks=2)
+        menu = await at.call("clickElement", sessionId=session, selector="#menu", button="right", settle=False)
+        log = await at.js(session, "log")
+    assert "The tip" in said(hovered)
+    assert "got dragged" in said(dragged)
+    assert wrong.structured_content["error"]["kind"] == "invalid_input"
+    assert not doubled.is_error
+    assert not menu.is_error
+    assert {"key k", "double", "menu"} <= set(log)
+
+
+async def test_files_go_up_from_the_workspace_only(at: Desk, session: str):
+    (at.folder / "note.txt").write_text("hello")
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/upload")
+        given = await at.call("uploadFiles", sessionId=session, selector="input", paths=["note.txt"])
+        outside = await at.call("uploadFiles", sessionId=session, selector="input", paths=["/etc/passwd"])
+        missing = await at.call("uploadFiles", sessionId=session, selector="input", paths=["nope.txt"])
+    assert "note.txt 5" in said(given)
+    assert reason(outside) == "outside_workspace"
+    assert missing.structured_content["error"]["kind"] == "not_found"
+
+
+async def test_files_come_down_into_the_workspace(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/downloads")
+        clicked = await at.call("clickElement", sessionId=session, selector="#report")
+        await at.inside(session).downloads.finished()
+        log = await at.call("readLogs", sessionId=session, kind="downloads")
+    assert "report.csv" in said(clicked)
+    assert re.search(r"report\.csv: done, 8 bytes, downloads/report(?: \(\d\))?\.csv", said(log))
+    assert next((at.folder / "downloads").glob("report*")).read_text() == "a,b\n1,2\n"
+
+
+async def test_dialogs_are_told_and_can_be_answered_beforehand(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/dialogs")
+        dismissed = await at.call("clickElement", sessionId=session, selector="#confirm")
+        await at.call("answerDialog", sessionId=session, accept=True, text="Ida")
+        answered = await at.call("clickElement", sessionId=session, selector="#prompt")
+        log = await at.call("readLogs", sessionId=session, kind="dialogs")
+    assert dismissed.structured_content["dialogs"] == [{"type": "confirm", "message": "Delete everything?"}]
+    assert "confirm false" in said(dismissed)
+    assert "prompt Ida" in said(answered)
+    assert "Your name?" in said(log)
+
+
+async def test_waiting_ends_as_soon_as_it_is_there_or_gone(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/spa")
+        text = await at.call("waitFor", sessionId=session, text="  THREE", gone=True)
+        there = await at.call("waitFor", sessionId=session, selector="#more", text="two")
+        await at.call("clickElement", sessionId=session, selector="#more")
+        url = await at.call("waitFor", sessionId=session, url="/spa/more", text="three", seconds=30)
+        late = await at.call("waitFor", sessionId=session, text="never said", seconds=0.2)
+        wrong = await at.call("waitFor", sessionId=session, selector="p[", seconds=5)
+        time = await at.call("waitFor", sessionId=session, seconds=0.1)
+    assert not [each for each in (text, there, url, time) if each.is_error]
+    assert "'two' and #more is there" in said(there)
+    assert late.structured_content["error"]["code"] == "timeout"
+    assert "never said" in said(late)
+    assert reason(wrong) == "invalid_selector"
+
+
+async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        form = await at.call("snapshotPage", sessionId=session)
+        found = await at.call("snapshotPage", sessionId=session, find="remarks")
+        inner = await at.call("snapshotPage", sessionId=session, root=ref(said(form), "Size"))
+        await at.go(session, "/table")
+        view = await at.call("snapshotPage", sessionId=session)
+        full = await at.call("snapshotPage", sessionId=session, mode="full")
+        more = await at.call("snapshotPage", sessionId=session, mode="full", offset=full.meta["outrider/next_offset"])
+        acts = await at.call("snapshotPage", sessionId=session, mode="interactive")
+        gone = await at.call("snapshotPage", sessionId=session, root="e1")
+    for each in (form, found, inner, view, full, more, acts):
+        assert each.structured_content is None
+        assert said(each).startswith("<untrusted-")
+        assert each.meta["outrider/untrusted"] is True
+    assert 'textbox "Name" e1' in said(form)
+    assert "Send" not in said(found).replace('"Send"', "") or "Remarks" in said(found)
+    assert "Medium" in said(inner)
+    assert "Customer 2000" not in said(view)
+    assert count_tokens(said(view)) < 1_500
+    assert "read on with offset=" in said(full)
+    assert said(more).split("\n")[1] not in said(full)
+    assert "Open" in said(acts)
+    assert gone.structured_content["error"]["kind"] == "not_found"
+
+
+@pytest.mark.parametrize("tool", TO_BE_READ)
+def test_what_is_to_be_read_promises_no_data(tool: str):
+    assert browser.tools[tool].output_schema is None
+
+
+async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/article")
+        plain = await at.call("extractPageContent", sessionId=session)
+        whole = await at.call("extractPageContent", sessionId=session, mainContentOnly=False)
+        part = await at.call("extractPageContent", sessionId=session, selector="h2", format="text")
+        map_ = await at.call("extractPageContent", sessionId=session, format="domMap")
+        many = await at.call("extractPageContent", sessionId=session, format=["text", "html"])
+        none = await at.call("extractPageContent", sessionId=session, selector="#nowhere")
+    data = plain.structured_content
+    assert {"title", "url", "timestamp", "format", "content", "metadata"} == set(data)
+    assert (data["title"], data["format"]) == ("On lighthouses", "markdown")
+    assert "## Lenses" in data["content"]
+    assert "Home" not in data["content"]
+    assert data["content"] in said(plain)
+    assert data["metadata"]["content_length"] == len(data["content"])
+    assert data["metadata"]["raw_html_size"] > 800
+    assert "Home" in whole.structured_content["content"]
+    assert part.structured_content["content"].split() == ["Lenses", "Fog"]
+    assert map_.structured_content["domMap"]["tag"] == "body"
+    assert {"tag", "selector", "children"} <= set(map_.structured_content["domMap"])
+    assert set(many.structured_content["contents"]) == {"text", "html"}
+    assert "<h2>" in many.structured_content["contents"]["html"]
+    assert reason(none) == "not_found"
+
+
+async def test_long_content_is_cut_and_read_on_without_a_gap(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/table")
+        options: dict[str, Any] = {"sessionId": session, "format": "text", "mainContentOnly": False, "maxChars": 3_000}
+        first = (await at.call("extractPageContent", **options)).structured_content
+        offset = first["metadata"]["next_offset"]
+        second = (await at.call("extractPageContent", **options, offset=offset)).structured_content
+        whole = (await at.call("extractPageContent", **(options | {"maxChars": 200_000}))).structured_content
+    assert first["metadata"]["truncated"]
+    assert whole["content"].startswith(first["content"] + second["content"])
+
+
+async def test_the_source_is_saved_inside_the_workspace(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        saved = await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+    path = saved.structured_content["raw_html_path"]
+    assert re.fullmatch(rf"extracted-content/extracted-{session}-[\dT-]+\.html", path)
+    assert "Order form" in (at.folder / path).read_text()
+    assert path in said(saved)
+
+
+async def test_a_link_out_of_the_workspace_is_not_followed(at: Desk, session: str, tmp_path: Path):
+    kept = at.folder / "extracted-content"
+    hidden = at.folder / "kept"
+    with anyio.fail_after(PATIENCE):
+        await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+        kept.rename(hidden)
+        kept.symlink_to(tmp_path)
+        try:
+            refused = await at.call("extractPageContent", sessionId=session, saveRawHtml=True)
+        finally:
+            kept.unlink()
+            hidden.rename(kept)
+    assert "inside the workspace" in refused.structured_content["metadata"]["save_html_error"]
+    assert "raw_html_path" not in refused.structured_content
+    assert not list(tmp_path.glob("*.html"))
+
+
+async def test_elements_come_as_data_with_places_and_refs_that_work(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        found = await at.call("extractInteractable", sessionId=session)
+        few = await at.call("extractInteractable", sessionId=session, maxElements=2)
+        clamped = await at.call("extractInteractable", sessionId=session, maxElements=9_999, selector="fieldset")
+        none = await at.call("extractInteractable", sessionId=session, selector="#nowhere")
+        data = found.structured_content
+        gift = next(each for each in data["elements"] if each["name"] == "Gift")
+        clicked = await at.call("clickElement", sessionId=session, selector=gift["ref"])
+    wanted = {"ref", "selector", "tag", "role", "name", "rect", "inViewport", "visible", "enabled", "attributes"}
+    assert wanted | {"capabilities"} <= set(gift)
+    assert gift["capabilities"] == ["click", "check"]
+    assert set(gift["rect"]) == {"x", "y", "width", "height"}
+    assert {"extraction_timestamp", "total_count", "scope_selector", "performance"} == set(data["metadata"])
+    assert data["total"] == len(data["elements"]) == data["metadata"]["total_count"]
+    assert not [each for each in data["elements"] if each["ref"] not in said(found)]
+    assert "DISABLED" in said(found)
+    assert (len(few.structured_content["elements"]), few.structured_content["truncated"]) == (2, True)
+    assert clamped.structured_content["total"] == 2
+    assert reason(none) == "not_found"
+    assert not clicked.is_error
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "1200×800"),
+        ({"mode": "fullPage"}, "1200×2"),
+        ({"selector": "h1"}, "×"),
+        ({"refs": True}, "refs drawn"),
+    ],
+)
+async def test_a_screenshot_is_an_image_and_a_link(at: Desk, session: str, options: dict[str, Any], says: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/article")
+        shot = await at.call("takeScreenshot", sessionId=session, **options)
+        before = await at.js(session, "document.documentElement.outerHTML.includes('outrider')")
+    _, image, link = shot.content
+    assert says in said(shot)
+    assert isinstance(image, ImageContent)
+    assert image.data.startswith(PNG)
+    assert isinstance(link, ResourceLink)
+    assert link.mime_type == image.mime_type == "image/png"
+    assert shot.structured_content is None
+    assert not before
+
+
+async def test_a_page_is_printed_into_the_workspace(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/print")
+        printed = await at.call("takeScreenshot", sessionId=session, mode="pdf")
+    assert said(printed).startswith("Saved downloads/Invoice.pdf")
+    assert (at.folder / "downloads" / "Invoice.pdf").read_bytes().startswith(b"%PDF")
+
+
+async def test_logs_tell_what_went_wrong_without_secrets(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/console")
+        errors = await at.call("readLogs", sessionId=session, kind="console", failedOnly=True)
+        while "boom" not in said(errors):
+            errors = await at.call("readLogs", sessionId=session, kind="console", failedOnly=True)
+        console = await at.call("readLogs", sessionId=session, kind="console")
+        failed = await at.call("readLogs", sessionId=session, kind="network", failedOnly=True, last=1)
+        none = await at.call("readLogs", sessionId=session, kind="downloads")
+    assert "warning: careful" in said(console)
+    assert "boom" in said(errors)
+    assert "careful" not in said(errors)
+    assert "/missing.png" in said(failed)
+    for each in (console, errors, failed):
+        assert "hunter2" not in said(each)
+        assert "abc123" not in said(each)
+    assert said(none) == "No downloads entries."
+
+
+async def test_tabs_are_listed_opened_switched_and_closed(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/popup")
+        popped = await at.call("clickElement", sessionId=session, selector="#open")
+        inside = at.inside(session)
+        assert await inside.tabs.until(lambda: len(inside.tabs) == 2, 30)
+        listed = await at.call("manageTabs", sessionId=session)
+        switched = await at.call("manageTabs", sessionId=session, action="switch", tab=2)
+        url = await at.call("getCurrentUrl", sessionId=session)
+        new = await at.call("manageTabs", sessionId=session, action="new", url=f"{at.house.site}/form")
+        closed = await at.call("manageTabs", sessionId=session, action="close", tab=3)
+        wrong = await at.call("manageTabs", sessionId=session, action="switch", tab=9)
+        missing = await at.call("manageTabs", sessionId=session, action="close")
+    assert popped.structured_content["newPages"] == [f"{at.house.site}/article"]
+    assert "manageTabs" in said(popped)
+    assert f"1 (in front) {at.house.site}/popup Opener" in said(listed)
+    assert f"2 (in front) {at.house.site}/article" in said(switched)
+    assert said(url).endswith("/article")
+    assert f"3 (in front) {at.house.site}/form Order form" in said(new)
+    assert "/form" not in said(closed)
+    assert wrong.structured_content["error"]["kind"] == "not_found"
+    assert "action=list" in said(missing)
+
+
+async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: Desk):
+    with anyio.fail_after(PATIENCE):
+        first = await at.open("/login")
+        await at.call("inputText", sessionId=first, selector="[name=user]", text="ada")
+        await at.call("inputText", sessionId=first, selector="[name=password]", text="lovelace", submit=True)
+        saved = await at.call("manageStates", action="save", sessionId=first, stateId="Ada")
+        await at.call("closeSession", sessionId=first)
+        listed = await at.call("manageStates")
+        later = await at.call("createSession", url=f"{at.house.site}/account", stateId="ada")
+        stranger = await at.call("createSession", url=f"{at.house.site}/account", stateId="nobody")
+        gone = await at.call("manageStates", action="delete", stateId="ada")
+        await at.call("closeSession", sessionId=later.structured_content["sessionId"])
+    assert saved.structured_content["saved"] | {"savedAt": ""} == {"stateId": "ada", "savedAt": "", "cookies": 1}
+    assert [each["stateId"] for each in listed.structured_content["states"]] == ["ada"]
+    assert later.structured_content["title"] == "Account"
+    assert stranger.structured_content["error"]["code"] == "unknown_state"
+    assert gone.structured_content["deleted"]["stateId"] == "ada"
+    assert not [each for each in (saved, listed, gone) if "lovelace" in each.model_dump_json()]
+
+
+async def test_frames_and_shadow_trees_are_seen_and_reached(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        await at.go(session, "/shadow")
+        outline = said(await at.call("snapshotPage", sessionId=session))
+        closed = await at.call("clickElement", sessionId=session, selector=ref(outline, "Press closed"))
+        await at.go(session, "/zoo/selectors.html")
+        framed = await at.call("clickElement", sessionId=session, selector="#in-frame")
+        log = await at.js(session, "log")
+    assert not closed.is_error
+    assert not framed.is_error
+    assert "frame" in log
