@@ -41,6 +41,7 @@ class Browsers:
         self.states = States(folder / "states", key)
         self._guard = guard
         self._engines: dict[bool, asyncio.Task[Engine | Attached]] = {}
+        self._past: list[asyncio.Task[Engine | Attached]] = []
         self._sessions: dict[str, Session] = {}
         self._caretaker: asyncio.Task[None] | None = None
         self._opening = 0
@@ -152,7 +153,7 @@ class Browsers:
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.closed = True
-        engines, self._engines = list(self._engines.values()), {}
+        engines, self._engines, self._past = [*self._past, *self._engines.values()], {}, []
         await asyncio.gather(*(_end(task) for task in engines), return_exceptions=True)
         await asyncio.gather(*(session.leave() for session in sessions), return_exceptions=True)
 
@@ -215,6 +216,8 @@ class Browsers:
         task = self._engines.get(headless)
         if task is not None and (not task.done() or _is_up(task)):
             return task
+        if task is not None:
+            self._past.append(task)
         task = self._engines[headless] = asyncio.create_task(self._start(headless=headless))
         task.add_done_callback(_look_at)
         return task

@@ -41,16 +41,21 @@ class Context:
         return page
 
     async def aclose(self) -> None:
-        """Closes its pages and forgets all that it stored."""
+        """Closes its pages and forgets all that it stored; its way out is shut whatever happens."""
+        try:
+            await self._dispose()
+        finally:
+            if self.proxy is not None:
+                await self.proxy.close()
+
+    async def _dispose(self) -> None:
         if self.id is None:
             await self._close_guests()
-        else:
-            self.browser.hosts.pop(self.id, None)
-            if self.browser.connection.lost is None:
-                params = {"browserContextId": self.id}
-                await self.browser.connection.send("Target.disposeBrowserContext", params, timeout=OPEN_SECONDS)
-        if self.proxy is not None:
-            await self.proxy.close()
+            return
+        self.browser.hosts.pop(self.id, None)
+        if self.browser.connection.lost is None:
+            params = {"browserContextId": self.id}
+            await self.browser.connection.send("Target.disposeBrowserContext", params, timeout=OPEN_SECONDS)
 
     async def _close_guests(self) -> None:
         """In somebody else's context only our own pages are closed."""

@@ -67,6 +67,7 @@ class Engine:
             if page.lost is None:
                 self.fill()
                 return context, page
+            await context.aclose()
         self.fill()
         return await open_context(self.browser, self._guard)
 
@@ -77,18 +78,21 @@ class Engine:
             self.connection.spawn(self._one_more(), "keeping a page warm")
 
     def forget(self) -> None:
-        """Clears up after a browser that ended by itself."""
-        if not self._closing and self._cleaning is None:
-            self._cleaning = asyncio.get_running_loop().create_task(self.aclose())
+        """Clears up after a browser that ended by itself; `aclose` waits for it."""
+        self._closing = True
+        if self._cleaning is None:
+            self._cleaning = asyncio.get_running_loop().create_task(self._clean())
 
     async def aclose(self) -> None:
         """Ends the browser."""
-        self._closing = True
-        contexts = [context for context, _ in self._ready]
-        self._ready.clear()
+        self.forget()
+        assert self._cleaning is not None
+        await asyncio.shield(self._cleaning)
+
+    async def _clean(self) -> None:
         await self.running.aclose()
-        for context in contexts:
-            await context.aclose()
+        while self._ready:
+            await self._ready.popleft()[0].aclose()
 
     async def _one_more(self) -> None:
         # A moment later, so that whoever has just opened a session goes first.

@@ -1,4 +1,7 @@
-"""One browser for all tests of the engine, and our site at two origins."""
+"""One browser for all tests of a file, and our site at two origins.
+
+Not for the whole run: an event loop that is open keeps other tests from starting one of their own.
+"""
 
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
@@ -30,7 +33,7 @@ class Site:
         return Guard(EgressSettings(allow=[f"{host}:{port}" for host in hosts for port in ports]))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def site() -> AsyncGenerator[Site]:
     async with AsyncExitStack() as stack:
         there = await stack.enter_async_context(fakes.serve(browser_site.site()))
@@ -39,7 +42,7 @@ async def site() -> AsyncGenerator[Site]:
         yield Site(here, far)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 async def browsers(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Browsers]:
     folder = tmp_path_factory.mktemp("browser")
     settings = BrowserSettings(max_tabs=8, download_bytes=1_000_000, flags=["--disable-popup-blocking"])

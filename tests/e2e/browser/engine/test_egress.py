@@ -35,6 +35,7 @@ class Canary(asyncio.DatagramProtocol):
         self.port = 0
         self.reached = 0
         self.bell = Bell()
+        self.writers: list[asyncio.StreamWriter] = []
 
     def sing(self) -> None:
         self.reached += 1
@@ -45,6 +46,7 @@ class Canary(asyncio.DatagramProtocol):
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.sing()
+        self.writers.append(writer)
         try:
             if await reader.read(10_000):
                 writer.write(ANSWER)
@@ -67,6 +69,8 @@ async def canary() -> AsyncGenerator[Canary]:
             yield bird
         finally:
             transport.close()
+            for writer in bird.writers:
+                writer.transport.abort()
 
 
 async def names_of(page) -> list[str]:
