@@ -12,7 +12,9 @@ from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from browser_house import Desk, desk, said
 from outrider import toolsets
+from outrider.core.context import Call
 from outrider.core.discovery import find
+from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.text import count_tokens
 from outrider.core.tool import Toolset
 from outrider.serve.content import tool_entry
@@ -611,3 +613,20 @@ async def test_frames_and_shadow_trees_are_seen_and_reached(at: Desk, session: s
     assert not closed.is_error
     assert not framed.is_error
     assert "frame" in log
+
+
+async def test_a_script_of_the_models_own_is_served_apart_and_asks_a_person(at: Desk, session: str):
+    tool = next(each for each in find(toolsets, Toolset) if each.name == "browser_script").tools["inject_javascript"]
+    assert tool.stake == "high"
+    assert "inject_javascript" not in browser.tools
+    consent = Call(answer=True)
+    with anyio.fail_after(PATIENCE):
+        run = at.house.app.toolbox.call
+        value = await run("inject_javascript", {"sessionId": session, "script": "document.title"}, consent)
+        body = await run("inject_javascript", {"sessionId": session, "script": "const a = 2; return a + 1"}, consent)
+        with pytest.raises(AnswerNeeded, match="Allow Run a script"):
+            await run("inject_javascript", {"sessionId": session, "script": "document.title"})
+        with pytest.raises(OutriderError, match="boom"):
+            await run("inject_javascript", {"sessionId": session, "script": "throw new Error('boom')"}, consent)
+    assert '"Order form"' in value.text
+    assert "\n3\n" in body.text
