@@ -53,7 +53,7 @@ class Document:
         published: ISO 8601 date or date-time as declared; may be empty.
         author: As declared; may be empty.
         site: The publication's name; may be empty.
-        kind: The reader's name: `html`, `pdf`, `text`, `json`, `feed`, `xml`.
+        kind: The reader's name, for instance `html`, `pdf`, `word`, `excel`, `epub`, `mail`, `text`, `json`, `feed`.
         links: Absolute http(s) and mailto addresses, each once, those of the main content first.
         images: Absolute http(s) addresses, each once, in order of appearance.
         tables: Each a list of rows of cells.

@@ -32,16 +32,19 @@ def read(source: Source) -> Document:
     book = Book(source)
     draft = Draft(source, "epub")
     titles = book.contents()
+    left = source.tags * ELEMENTS
     for path in book.chapters():
-        if draft.full:
+        if draft.full or left < 0:
             draft.cut = True
             break
-        _chapter(draft, book, path, titles.get(path, ""))
+        body = book.archive.read(path)
+        left -= body.count(b"<")
+        _chapter(draft, body, titles.get(path, ""))
     return draft.document(book.facts(), metadata=book.further())
 
 
-def _chapter(draft: Draft, book: "Book", path: str, title: str) -> None:
-    page = extract(decode(book.archive.read(path))[0], main=False, chars=draft.source.chars, tags=draft.source.tags)
+def _chapter(draft: Draft, body: bytes, title: str) -> None:
+    page = extract(decode(body)[0], main=False, chars=draft.source.chars, tags=draft.source.tags)
     text = page.markdown
     if not text.strip() or text == page.title:
         return

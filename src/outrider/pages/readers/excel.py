@@ -74,7 +74,6 @@ class Workbook:
         main = self.package.main
         self.root = self.package.tree(main)
         since_1904 = (self.root.value("s:workbookPr", attribute="date1904") or "") in ON
-        self.package.budget.left *= 2  # two elements a cell
         self.formats = Formats(self.package.tree(self.package.related(main, "styles")), since_1904=since_1904)
         self.strings = self._strings()
 

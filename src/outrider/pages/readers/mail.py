@@ -35,6 +35,7 @@ def read_message(source: Source) -> Document:
     if mail.base and mail.html:
         return _page(source, mail)
     _write(draft, mail, 1)
+    draft.cut = draft.cut or mail.cut
     return draft.document(_facts(mail), metadata=_further(mail))
 
 

@@ -10,7 +10,7 @@ from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack
 from outrider.pages.readers.parts.word_runs import HYPERLINK
 from outrider.pages.readers.parts.writing import Draft, Run, inline, unmarked
 
-TOKENS = 20  # for each tag that may be looked at in a page
+TOKENS = 8  # for each tag that may be looked at in a page
 KEPT = frozenset({"fonttbl", "stylesheet", "info", "title", "author", "subject", "creatim", "fldinst", "footnote",
                   "listtext", "pntext", "annotation"})  # fmt: skip
 NOWHERE = frozenset(
@@ -39,9 +39,9 @@ def read(source: Source) -> Document:
     start = source.body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n\x00")
     if not start.startswith(b"{\\rtf"):
         raise broken(source, "RTF document", "it does not begin as one")
-    writer = Writer(Draft(source, "rtf"))
-    for token in tokens(source.body[source.body.index(b"{\\rtf") :], source.tags * TOKENS):
-        if writer.draft.full:
+    writer, most = Writer(Draft(source, "rtf")), source.tags * TOKENS
+    for number, token in enumerate(tokens(source.body[source.body.index(b"{\\rtf") :], most + 1)):
+        if writer.draft.full or number >= most:
             writer.draft.cut = True
             break
         writer.take(token)

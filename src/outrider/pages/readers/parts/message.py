@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.message import Message
+from itertools import islice
 from typing import Any
 
 from outrider.pages.charset import decode
 from outrider.pages.document import line_of
 
 NESTED = 40  # multiparts in one message; the parser's time grows with their depth
+PARTS = 2_000  # that one message may seem to have
+LARGEST = 10_000_000  # bytes of one message; the parser takes twenty times that
+BOUNDARY = re.compile(rb"^--", re.MULTILINE)
 MULTIPART = re.compile(rb"content-type:\s{0,8}(?:multipart/|message/rfc822)", re.IGNORECASE)
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
 ADDRESSES = 20  # of one header that are shown
@@ -25,18 +29,26 @@ class Mail:
     html: str = ""
     base: str = ""
     encrypted: bool = False
+    cut: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     forwarded: list["Mail"] = field(default_factory=list)
 
 
-def parsed(body: bytes, *, depth: int = 0) -> Mail:
-    """The message in these bytes; whatever they are, it never raises."""
+def parsed(body: bytes) -> Mail:
+    """The message in these bytes, as far as the bounds let it be read."""
     from email.parser import BytesParser
     from email.policy import compat32
 
-    nested = [found.start() for found in MULTIPART.finditer(body)]
-    message = BytesParser(policy=compat32).parsebytes(body[: nested[NESTED]] if len(nested) > NESTED else body)
-    return _read(message, depth)
+    end = min(_place(MULTIPART, body, NESTED), _place(BOUNDARY, body, PARTS), LARGEST)
+    mail = _read(BytesParser(policy=compat32).parsebytes(body[:end]), 0)
+    mail.cut = end < len(body)
+    return mail
+
+
+def _place(pattern: re.Pattern[bytes], body: bytes, number: int) -> int:
+    """Where a pattern stands for the so-manieth time; the end if it does not so often."""
+    found = next(islice(pattern.finditer(body), number, None), None)
+    return found.start() if found else len(body)
 
 
 def _read(message: Message, depth: int) -> Mail:

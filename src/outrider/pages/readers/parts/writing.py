@@ -165,8 +165,9 @@ class Draft:
     def note(self, label: str, text: str) -> None:
         """A footnote or a comment, for the end of the document."""
         if text.strip() and not self.full:
-            self._size += len(text)
-            self.notes.append(f"[^{label}]: " + text.strip().replace("\n", "\n    "))
+            note = f"[^{label}]: " + text.strip()[: self.source.chars - self._size].replace("\n", "\n    ")
+            self._size += len(note)
+            self.notes.append(note)
 
     def document(self, facts: Mapping[str, str] | None = None, *, metadata: dict[str, Any] | None = None) -> Document:
         """What was written, with the notes at its end.

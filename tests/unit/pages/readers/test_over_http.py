@@ -1,0 +1,50 @@
+"""Documents as servers send them: with the wrong type, and larger than a page may be."""
+
+import pytest
+
+from documents import all_kinds, docx, p
+from site_app import Answer, Site, reading
+
+pytestmark = pytest.mark.anyio
+KINDS = all_kinds()
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "read_as"),
+    [
+        ("word", "application/octet-stream", "word"),
+        ("excel", "application/zip", "excel"),
+        ("excel", "application/vnd.ms-excel", "excel"),
+        ("powerpoint", "text/html", "powerpoint"),
+        ("epub", "application/epub+zip", "epub"),
+        ("odt", "text/plain", "opendocument"),
+        ("rtf", "application/msword", "rtf"),
+        ("mail", "message/rfc822", "mail"),
+        ("notebook", "application/json", "notebook"),
+        ("csv", "application/vnd.ms-excel", "table"),
+        ("srt", "text/plain", "subtitles"),
+        ("vtt", "text/vtt", "subtitles"),
+    ],
+)
+async def test_the_content_decides_whatever_the_type_says(kind: str, declared: str, read_as: str):
+    suffix = {"notebook": "x.ipynb", "csv": "x.csv", "srt": "x.srt"}.get(kind, "x")
+    async with reading(Site({f"/{suffix}": Answer(KINDS[kind], declared)})) as (pages, url):
+        assert (await pages.read(f"{url}/{suffix}")).document.kind == read_as
+
+
+async def test_a_document_larger_than_a_page_is_asked_for_whole():
+    body = docx(p("Lights", "berschrift1"))
+    site = Site({"/": Answer(body, "application/octet-stream")})
+    async with reading(site, max_bytes=1_000) as (pages, url):
+        page = await pages.read(url)
+    assert len(body) > 1_000
+    assert page.document.markdown == "# Lights"
+    assert len(site.asked) == 2
+
+
+async def test_a_page_that_is_called_a_workbook_is_a_page():
+    async with reading(Site({"/": Answer("<html><table><tr><td>a</table>", "application/vnd.ms-excel")})) as (
+        pages,
+        url,
+    ):
+        assert (await pages.read(url)).document.kind == "html"
