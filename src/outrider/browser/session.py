@@ -268,7 +268,7 @@ class Session:
 
     def opened(self, page: Page) -> None:
         """A pop-up has opened: it becomes a tab, behind the current one."""
-        self.tabs.opened += 1
+        self.tabs.count()
         if self.tabs.full:
             self.notes.append("a pop-up was closed: the session has too many tabs")
             browser = self._context_now().browser

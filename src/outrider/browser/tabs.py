@@ -36,6 +36,11 @@ class Tabs:
     def full(self) -> bool:
         return len(self._pages) >= self._limit
 
+    def count(self) -> None:
+        """One more has opened by itself."""
+        self.opened += 1
+        self._bell.ring()
+
     def add(self, page: Page, *, front: bool) -> None:
         """A further page; it leaves by itself when it closes."""
         self._pages.append(page)

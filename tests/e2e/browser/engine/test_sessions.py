@@ -1,6 +1,5 @@
 """Sessions: isolated, bound to their caller, put away and woken, and gone without a trace."""
 
-import os
 from pathlib import Path
 
 import anyio
@@ -188,27 +187,23 @@ async def test_new_tabs_are_counted_from_one(opened, site):
         await session.switch(7)
 
 
-def processes_below(pid: int) -> set[int]:
-    """All living descendants of a process."""
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                stat = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if stat[0] != "Z":
-                parents[int(folder.name)] = int(stat[1])
+def processes_of(group: int, profile: Path) -> set[int]:
+    """All living processes of a browser: those of its group, and those that name its profile."""
     found: set[int] = set()
-    while more := {child for child, parent in parents.items() if parent in found | {pid}} - found:
-        found |= more
+    for folder in Path("/proc").iterdir():
+        try:
+            state, _, leader = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+            named = str(profile) in (folder / "cmdline").read_text()
+        except OSError:
+            continue
+        if state != "Z" and (int(leader) == group or named):
+            found.add(int(folder.name))
     return found
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
 async def test_a_hundred_sessions_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    before = processes_below(os.getpid())
     many = Browsers(BrowserSettings(warm=1, max_sessions=100), site.guard, tmp_path / "data")
     try:
 
@@ -224,7 +219,9 @@ async def test_a_hundred_sessions_leave_no_process_and_no_profile(site, tmp_path
                 tasks.start_soon(visit)
         assert many.list() == []
         assert len(list(temporary.glob("outrider-browser-*"))) == 1
+        running = many.running[0].running
+        assert processes_of(running.process.pid, running.profile.path)
     finally:
         await many.aclose()
-    assert processes_below(os.getpid()) <= before
+    assert not processes_of(running.process.pid, running.profile.path)
     assert list(temporary.glob("outrider-browser-*")) == []
