@@ -1,0 +1,11 @@
+"""Inputs that nobody would write, for everything that reads what strangers wrote.
+
+    python -m evals.fuzz.run --minutes 60 --out found                   # all three targets in turns
+    python -m evals.fuzz.run --target page --minutes 10 --out found     # content, page or document
+    python -m evals.fuzz.guided --target page found/seeds        # with atheris, guided by coverage
+
+`run` mutates real pages and hand-made documents in a child process, which is replaced when it crashes or
+hangs, shrinks what broke an invariant and writes it to the folder: `NAME-DIGEST.bin` with a `.txt` that says
+what was wrong. `guided` does the same with coverage as its guide, where atheris is installed. Both are seeded.
+What they found and what was mended stands as small tests in `tests/unit/pages/test_fuzz_findings.py`.
+"""
