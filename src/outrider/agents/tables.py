@@ -1,0 +1,171 @@
+"""The tables of agents, conversations, runs and what people decided. Import this only where a query is made.
+
+Text ids are made by the application, times are seconds since the epoch (UTC), and nothing refers to a
+process: whichever opens the database can follow, answer, resume or cancel a run.
+"""
+
+from sqlalchemy import Column, Float, Index, Integer, PrimaryKeyConstraint, String, Table, Text
+
+from outrider.core.tables import json_type, metadata
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace", String(200), nullable=False),  # "" where the host names none
+    Column("session", String(200), nullable=False),
+    Column("assistant", String(200)),
+    Column("identity", String(200)),  # the person who began the outermost conversation
+    Column("agent", String(64), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("visibility", String(16), nullable=False),  # listed | unlisted
+    Column("depth", Integer, nullable=False),  # 0 for one that a person or a host began
+    Column("ancestors", json_type, nullable=False),  # names of the agents above, outermost first
+    Column("parent_id", String(40)),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Index("ix_conversations_seen", "workspace", "session", "updated_at"),
+    Index("ix_conversations_parent_id", "parent_id"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("conversation_id", String(40), nullable=False),
+    Column("role", String(8), nullable=False),  # user | agent
+    Column("agent", String(64)),  # who wrote it, or for whom it was written
+    Column("text", Text, nullable=False),
+    Column("thoughts", Text, nullable=False),
+    Column("citations", json_type, nullable=False),  # reference -> citation
+    Column("files", json_type, nullable=False),  # attachments: id, title, content_type, …
+    Column("run_id", String(40)),  # the run that wrote it
+    Column("status", String(16), nullable=False),
+    Column("created_at", Float, nullable=False),
+    Index("ix_messages_conversation_id", "conversation_id", "created_at"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("conversation_id", String(40), nullable=False),
+    Column("message_id", String(40), nullable=False),  # the message that the run answers
+    Column("parent_run_id", String(40)),
+    Column("parent_call_id", String(200)),
+    Column("root_run_id", String(40), nullable=False),
+    Column("agent", String(64), nullable=False),
+    Column("definition", json_type, nullable=False),  # the agent as it was at the start
+    Column("query", Text, nullable=False),
+    Column("status", String(16), nullable=False),  # queued|running|blocked|completed|partial|failed|cancelled
+    Column("stop_reason", String(32)),
+    Column("attempt", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("ancestors", json_type, nullable=False),
+    Column("budgets", json_type, nullable=False),
+    Column("model", String(200)),
+    Column("usage", json_type, nullable=False),
+    Column("cost", Float),  # US dollars of the run alone; None where the price is unknown
+    Column("answer", Text, nullable=False),
+    Column("thoughts", Text, nullable=False),
+    Column("error", json_type),
+    Column("history", json_type),  # the model's messages, to go on from
+    Column("state", json_type, nullable=False),
+    Column("workspace", String(200), nullable=False),
+    Column("session", String(200), nullable=False),
+    Column("assistant", String(200)),
+    Column("thread", String(200)),
+    Column("identity", String(200)),
+    Column("created_at", Float, nullable=False),
+    Column("started_at", Float),
+    Column("ended_at", Float),
+    Column("deadline", Float),
+    Column("updated_at", Float, nullable=False),
+    Column("executor", String(100)),
+    # One call of a parent starts one child, however often it is repeated; rows without a parent do not meet.
+    Index("ix_runs_parent", "parent_run_id", "parent_call_id", unique=True),
+    Index("ix_runs_conversation_id", "conversation_id"),
+    Index("ix_runs_root_run_id", "root_run_id"),
+    Index("ix_runs_status", "status", "updated_at"),
+)
+
+run_steps = Table(
+    "run_steps",
+    metadata,
+    Column("run_id", String(40), nullable=False),
+    Column("key", String(200), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("kind", String(8), nullable=False),  # model | tool
+    Column("tool", String(64)),
+    Column("arguments", json_type),
+    Column("outcome", String(64)),  # None while it runs
+    Column("result", json_type),
+    Column("state", Text),  # what a paused call left behind
+    Column("seconds", Float),
+    Column("usage", json_type),
+    Column("started_at", Float, nullable=False),
+    Column("ended_at", Float),
+    PrimaryKeyConstraint("run_id", "key"),
+)
+
+run_events = Table(
+    "run_events",
+    metadata,
+    Column("run_id", String(40), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("kind", String(16), nullable=False),  # thinking|text|tool_started|tool_ended|question|status|usage
+    Column("data", json_type, nullable=False),
+    PrimaryKeyConstraint("run_id", "seq"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("run_id", String(40), nullable=False),
+    Column("root_run_id", String(40), nullable=False),
+    Column("call_id", String(200), nullable=False),
+    Column("agent", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),  # approval | authentication | question
+    Column("toolset", String(64), nullable=False),
+    Column("tool", String(64), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("arguments", json_type, nullable=False),
+    Column("stake", String(16)),
+    Column("message", Text, nullable=False),
+    Column("details", json_type, nullable=False),  # of an authentication: provider, scope
+    Column("created_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("decision", String(16)),  # approved | rejected | always_approved | answered; None while it is open
+    Column("reason", Text, nullable=False),
+    Column("answer", json_type),
+    Column("decided_by", String(200)),
+    Column("decided_at", Float),
+    Index("ix_questions_call", "run_id", "call_id", unique=True),
+    Index("ix_questions_root_run_id", "root_run_id"),
+)
+
+allowances = Table(
+    "allowances",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace", String(200), nullable=False),
+    Column("identity", String(200), nullable=False),  # "" for callers without a name
+    Column("agent", String(64), nullable=False),
+    Column("tool", String(64), nullable=False),
+    Column("created_at", Float, nullable=False),
+    Index("ix_allowances_who", "workspace", "identity", "agent", "tool", unique=True),
+)
+
+agents = Table(
+    "agents",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("workspace", String(200), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("definition", json_type, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Index("ix_agents_name", "workspace", "name", unique=True),
+)
