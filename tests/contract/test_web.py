@@ -132,6 +132,14 @@ async def test_with_a_query_only_the_passages_that_answer_come_with_their_places
     assert "Bread is baked" not in result.text
 
 
+async def test_a_passage_stands_below_the_headings_that_it_belongs_to(home: Path):
+    text = "# Harbour\n\n## Fees\n\n" + "Ten pounds a night. " * 120 + "\n\nDogs stay for free."
+    site = houses.pages({"/harbour": (200, {"content-type": "text/markdown"}, text.encode())})
+    async with houses.opened(home, site) as house:
+        result = await house.app.call("web_fetch", url=f"{house.site}/harbour", query="dogs", max_chars=200)
+    assert "] Harbour > Fees\n" in result.text
+
+
 async def test_a_query_that_nothing_answers_shows_the_beginning(home: Path):
     async with houses.opened(home, SITE) as house:
         result = await house.app.call("web_fetch", url=f"{house.site}/wal", query="zeppelin")

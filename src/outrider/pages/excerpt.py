@@ -7,7 +7,7 @@ the headings above a passage count as a part of it, since they say what it is ab
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outrider.core.text import count_tokens, cut, cut_tokens, terms
 
@@ -23,12 +23,16 @@ TRIED = 200  # passages that are tried for the budget
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A part of a document: `markdown[start:end] == text`. A higher score is better."""
+    """A part of a document: `markdown[start:end] == text`. A higher score is better.
+
+    `headings` are those that it stands under and does not hold itself, the widest first.
+    """
 
     text: str
     start: int
     end: int
     score: float
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,8 @@ def _chosen(markdown: str, ranked: list[tuple[Passage, float]], budget: int) -> 
             used = count_tokens(text)
             if not text.strip() or used > budget:
                 break
-        chosen.append(Excerpt(text, passage.start, passage.start + len(text), score))
+        headings = tuple(each for each in passage.headings if each not in text)
+        chosen.append(Excerpt(text, passage.start, passage.start + len(text), score, headings))
         budget -= used
     return chosen
 
@@ -158,7 +163,7 @@ def _joined(markdown: str, chosen: list[Excerpt]) -> list[Excerpt]:
         before = result[-1] if result else None
         if before and not markdown[before.end : each.start].strip():
             score = max(before.score, each.score)
-            result[-1] = Excerpt(markdown[before.start : each.end], before.start, each.end, score)
+            result[-1] = Excerpt(markdown[before.start : each.end], before.start, each.end, score, before.headings)
         else:
             result.append(each)
     return [_trimmed(each) for each in result]
@@ -168,7 +173,7 @@ def _trimmed(excerpt: Excerpt) -> Excerpt:
     """Without white space at its ends."""
     text = excerpt.text.strip()
     start = excerpt.start + len(excerpt.text) - len(excerpt.text.lstrip())
-    return Excerpt(text, start, start + len(text), excerpt.score)
+    return Excerpt(text, start, start + len(text), excerpt.score, excerpt.headings)
 
 
 def _within(found: list[Excerpt], budget: int) -> list[Excerpt]:
@@ -180,6 +185,6 @@ def _within(found: list[Excerpt], budget: int) -> list[Excerpt]:
         if len(found) == 1:
             text = cut_tokens(worst.text, budget).text.rstrip()
             fits = text and count_tokens(text) <= budget
-            return [Excerpt(text, worst.start, worst.start + len(text), worst.score)] if fits else []
+            return [replace(worst, text=text, end=worst.start + len(text))] if fits else []
         found.remove(worst)
     return found

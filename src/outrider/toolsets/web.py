@@ -13,7 +13,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Refused
 from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
-from outrider.pages import Page, Pages
+from outrider.pages import Excerpt, Page, Pages
 from outrider.search import Found, Query, Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
@@ -28,6 +28,7 @@ web = Toolset(
 )
 
 MOST_PICTURES = 40  # of one page that are listed
+HEADING_CHARS = 80
 EXCERPT_TOKENS = 1_500  # what the passages of one page cost when nothing else is asked for
 
 
@@ -179,10 +180,16 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
     if not found:
         return _nothing_matches(choices, page, query)
     note = f"{len(found)} passages for {query!r} out of {total} characters; read around one with offset=<its start>"
-    body = "\n\n".join(f"[{each.start}-{each.end}]\n{each.text}" for each in found)
+    body = "\n\n".join(_passage(each) for each in found)
     text = f"{_head(page, note, _caveats(page))}\n\n{choices.mark(body, page.url)}"
     places = [{"start": each.start, "end": each.end} for each in found]
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": places, "outrider/total_chars": total})
+
+
+def _passage(excerpt: Excerpt) -> str:
+    """A passage below its place and the headings that it stands under."""
+    under = " > ".join(heading[:HEADING_CHARS] for heading in excerpt.headings)
+    return f"[{excerpt.start}-{excerpt.end}]{' ' + under if under else ''}\n{excerpt.text}"
 
 
 def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:

@@ -1,15 +1,11 @@
-"""What the core's tests share: a database in a file, and generous patience for a busy machine."""
+"""What the core's tests share: a database in a file."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from outrider.core.db import Database
-
-settings.register_profile("core", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("core")
 
 
 @pytest.fixture

@@ -37,6 +37,14 @@ def test_a_heading_counts_for_what_stands_under_it():
     assert [each.text for each in excerpts(text, "hours", max_tokens=100)] == ["# Hours\n\nFrom nine to five."]
 
 
+def test_an_excerpt_names_the_headings_that_it_stands_under_but_does_not_hold():
+    text = "# Guide\n\n## Fees\n\n" + "Ten pounds a night. " * 80 + "\n\nDogs stay for free."
+    (found,) = excerpts(text, "dogs", max_tokens=30)
+    assert found.headings == ("Guide", "Fees")
+    (found,) = excerpts("# Guide\n\n## Dogs\n\nThey stay for free.", "dogs", max_tokens=100)
+    assert "Dogs" not in found.headings
+
+
 def test_neighbours_are_joined_and_order_is_the_documents():
     found = excerpts(GUIDE, "lamp lit dusk boats fees office", max_tokens=4_000)
     assert [each.start for each in found] == sorted(each.start for each in found)
