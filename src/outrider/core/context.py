@@ -1,8 +1,10 @@
 """One call in progress: who makes it, in which conversation, and how to tell them how far it is."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from outrider.core.questions import Answer
 
 
 class Progress(Protocol):
@@ -15,6 +17,39 @@ class Progress(Protocol):
 
 async def _silent(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
     """The progress of a caller that did not ask for any."""
+
+
+def _wanted() -> bool:
+    """Nobody said that the result is no longer wanted."""
+    return False
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """The agent's run that makes a call.
+
+    Attributes:
+        id: The run.
+        root_id: The outermost run, which a person or a host started.
+        conversation_id: Where the run speaks.
+        agent: The agent's name.
+        depth: How deep the run's conversation lies; 0 for one that a person or a host began.
+        ancestors: The agents above, outermost first, without the agent itself.
+        call_id: Which call of the run this is; the same when it is repeated after a crash or a question.
+    """
+
+    id: str
+    root_id: str
+    conversation_id: str
+    agent: str
+    depth: int = 0
+    ancestors: tuple[str, ...] = ()
+    call_id: str = ""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every repetition of this call, and for no other."""
+        return f"{self.id}:{self.call_id}"
 
 
 @dataclass(frozen=True)
@@ -30,8 +65,11 @@ class Call:
         message: The agent message that is being written; citation references are unique within it.
         citations: (offset, count) of the references that the host reserved for this call.
         progress: Reports progress; does nothing when the caller did not ask.
-        answer: The person's answer, when the call resumes after a question.
+        answer: The person's answer, when the call resumes after a question about itself.
+        answers: What was decided on questions of runs below, by question id; perhaps not on all of them.
         state: What the paused call left behind, when it resumes.
+        run: The agent's run that makes the call; None for calls of hosts and people.
+        unwanted: Whether the caller has said that it gives the call up; one that only vanished has not.
     """
 
     session: str = "default"
@@ -43,5 +81,8 @@ class Call:
     citations: tuple[int, int] | None = None
     progress: Progress = _silent
     answer: bool | None = None
+    answers: Mapping[str, Answer] = field(default_factory=dict)
     state: str | None = None
+    run: RunContext | None = None
+    unwanted: Callable[[], bool] = _wanted
     extra: dict[str, Any] = field(default_factory=dict)

@@ -11,7 +11,10 @@ Anything else that a tool raises is a bug: the model hears an incident id, the l
 `AnswerNeeded` is no failure: the call pauses until a person has answered.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
+
+from outrider.core.questions import Kind, Question
 
 
 class OutriderError(Exception):
@@ -78,9 +81,23 @@ class AnswerNeeded(Exception):
     Args:
         question: The question, with the arguments spelled out and what they will do.
         state: What the same call needs to go on, as text; sealed before it leaves the process.
+        kind: What is asked for: consent, a login, or words.
+        details: JSON-able facts; of an authentication `provider`, and where known `scope` and `url`.
+        questions: What runs below wait for, each with an id of its own. Empty when the call itself asks.
     """
 
-    def __init__(self, question: str, *, state: str) -> None:
+    def __init__(
+        self,
+        question: str,
+        *,
+        state: str,
+        kind: Kind = "approval",
+        details: dict[str, Any] | None = None,
+        questions: Sequence[Question] = (),
+    ) -> None:
         super().__init__(question)
         self.question = question
         self.state = state
+        self.kind = kind
+        self.details = details or {}
+        self.questions = tuple(questions)

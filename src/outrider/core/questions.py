@@ -1,0 +1,68 @@
+"""Questions that wait for a person, and what people say to them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["approval", "authentication", "question"]
+Decision = Literal["approved", "rejected", "always_approved", "answered"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said: `reason` goes to the agent, `value` answers a `question` in JSON-able words."""
+
+    decision: Decision
+    reason: str = ""
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something that a run cannot decide.
+
+    Attributes:
+        id: Its name for everyone who answers.
+        run_id: The run that waits.
+        root_run_id: The outermost run, whose caller is shown the question.
+        call_id: The tool call that waits.
+        agent: Who wants to make the call.
+        toolset: Where the tool is from.
+        tool: The tool's name; `title` is what people call it.
+        arguments: What it would be called with.
+        stake: Why a person is asked (`high`); None for a login.
+        message: The question in words.
+        details: Of an authentication: `provider`, and where known `scope` and `url`.
+        created_at: Seconds since the epoch, as `expires_at` and `decided_at` are.
+        decision: None while it is open.
+        conversation_id: Where the run speaks.
+        message_id: The message that the run answers.
+    """
+
+    id: str
+    run_id: str
+    root_run_id: str
+    call_id: str
+    kind: Kind
+    agent: str
+    toolset: str
+    tool: str
+    title: str
+    message: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    stake: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    created_at: float = 0.0
+    expires_at: float | None = None
+    decision: Decision | None = None
+    reason: str = ""
+    answer: Any = None
+    decided_by: str | None = None
+    decided_at: float | None = None
+    conversation_id: str = ""
+    message_id: str = ""
+
+    @property
+    def given(self) -> Answer | None:
+        """The answer, once there is one."""
+        return Answer(self.decision, self.reason, self.answer) if self.decision else None
