@@ -184,13 +184,13 @@ class Hands:
             _drop(work)
             return None
         doing, blocked = asyncio.ensure_future(work), asyncio.ensure_future(watch.blocked.wait())
+        doing.add_done_callback(lambda future: future.cancelled() or future.exception())
         done, _ = await asyncio.wait({doing, blocked}, return_when=asyncio.FIRST_COMPLETED)
         blocked.cancel()
         if doing not in done:  # somebody may answer the dialog at once
             done, _ = await asyncio.wait({doing}, timeout=ANSWER_SECONDS)
         if doing in done:
             return doing.result()
-        doing.add_done_callback(lambda future: future.cancelled() or future.exception())
         return None
 
     def check_landed(self, action: str, asked: Target, told: dict[str, Any]) -> None:

@@ -1,0 +1,116 @@
+"""Plays tasks: several sessions at once of one browser, each episode from a fixed seed."""
+
+import tempfile
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from mcp import Client
+
+from evals.miniwob import solvers
+from evals.miniwob.player import SOLVERS, Player, ToolError
+from evals.miniwob.site import served
+from evals.miniwob.truth import Truth, measure
+from outrider.app import open_app
+from outrider.settings import load
+
+SEED = "7"
+AT_ONCE = 4
+SECONDS = 20.0  # for one episode; the page itself counts from 60 on down
+# What stands beside the task (rewards, a clock, a canvas that draws each press) is the test's own and is put away.
+BEGIN = """
+Math.seedrandom(%r);
+core.EPISODE_MAX_TIME = 60000;
+core.startEpisodeReal();
+core.hideDisplay();
+document.getElementById('click-canvas').style.display = 'none';
+return true;
+"""
+REWARD = "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : null"
+ENOUGH = 0.9  # of a reward of at most 1: what is graded by nearness or pace never gives all of it
+solvers.load()
+
+
+@dataclass(frozen=True)
+class Played:
+    """How an episode went.
+
+    Attributes:
+        task: Its name.
+        solved: The page has given the full reward.
+        seconds: How long it took.
+        why: What went wrong.
+        truth: How much of the page its first snapshot showed.
+    """
+
+    task: str
+    solved: bool
+    seconds: float
+    why: str
+    truth: Truth | None
+
+
+async def play(tasks: Iterable[str], *, seed: str = SEED, at_once: int = AT_ONCE, measured: bool = True) -> list[Played]:
+    """Plays the tasks, sorted by name afterwards."""
+    waiting, done = deque(tasks), []
+
+    async def work(client: Client, url: str) -> None:
+        player = await _seated(client, url)
+        while waiting:
+            done.append(await _played(player, url, waiting.popleft(), seed, measured=measured))
+
+    with served() as url:
+        async with _client(url) as client, anyio.create_task_group() as group:
+            for _ in range(at_once):
+                group.start_soon(work, client, url)
+    return sorted(done, key=lambda each: each.task)
+
+
+@asynccontextmanager
+async def _client(url: str) -> AsyncGenerator[Client]:
+    with tempfile.TemporaryDirectory() as folder:
+        values = {
+            "toolsets": ["browser", "browser_script"],
+            "egress": {"allow": [url.removeprefix("http://")]},
+            "tools": {"stakes": {"inject_javascript": "never_ask"}},
+        }
+        loaded = load(values, environ={}, home=Path(folder), workspace=Path(folder))
+        async with open_app(loaded) as app, Client(app.server()) as client:
+            yield client
+
+
+async def _seated(client: Client, url: str) -> Player:
+    opened = await client.call_tool("createSession", {"url": f"{url}/miniwob/click-test.html", "viewport": "800x600"})
+    assert opened.structured_content, opened
+    return Player(client, opened.structured_content["sessionId"])
+
+
+async def _played(player: Player, url: str, task: str, seed: str, *, measured: bool) -> Played:
+    await player.call("navigateToUrl", url=f"{url}/miniwob/{task}.html")
+    await player.call("inject_javascript", script=BEGIN % seed)
+    truth = await measure(player) if measured else None
+    begun = time.monotonic()
+    why = await _tried(player, task)
+    reward = await player.reward(REWARD)
+    why = why or f"reward {reward}"
+    return Played(task, (reward or -1.0) >= ENOUGH, time.monotonic() - begun, why, truth)
+
+
+async def _tried(player: Player, task: str) -> str:
+    solver = SOLVERS.get(task)
+    if solver is None:
+        return "nobody knows how"
+    try:
+        with anyio.fail_after(SECONDS):
+            await solver(player, await player.read_goal())
+    except TimeoutError:
+        return "out of time"
+    except (ToolError, LookupError, ValueError, AttributeError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+

@@ -1,0 +1,366 @@
+"""Tasks that are solved by pressing the right thing."""
+
+import asyncio
+import re
+
+from evals.miniwob.player import Player, quotes, solves
+
+
+@solves("click-test")
+async def the_button(player: Player, _: str) -> None:
+    await player.click((await player.look()).one(role="button"))
+
+
+@solves("click-test-2", "click-test-transfer", "click-button-sequence")
+async def named_in_capitals(player: Player, goal: str) -> None:
+    for name in re.findall(r"\b(ONE|TWO)\b", goal):
+        await player.press_button(name)
+
+
+@solves("button-delay")
+async def two_with_a_pause(player: Player, goal: str) -> None:
+    view = await player.look()
+    await player.click(view.one("ONE"), settle=False)
+    await asyncio.sleep(float(re.findall(r"wait (\d+)", goal)[0]) - 0.02)
+    await player.click(view.one("TWO"), settle=False)
+
+
+@solves("click-button", "unicode-test", "click-dialog-2")
+async def quoted_button(player: Player, goal: str) -> None:
+    name = quotes(goal)[0]
+    await player.click((await player.look()).one("Close" if name == "x" else name, "button"))
+
+
+@solves("click-dialog")
+async def close_dialog(player: Player, _: str) -> None:
+    await player.press_button("Close")
+
+
+@solves("click-link")
+async def quoted_link(player: Player, goal: str) -> None:
+    await player.press_button(quotes(goal)[0])
+
+
+@solves("click-tab")
+async def numbered_tab(player: Player, goal: str) -> None:
+    await player.click((await player.look()).one(re.search(r"Tab #\d", goal).group(), "link"))
+
+
+@solves("click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard")
+async def link_behind_a_tab(player: Player, goal: str) -> None:
+    name = quotes(goal)[0]
+    for number in range(len((await player.look()).all(role="tab"))):
+        await player.click((await player.look()).all(role="tab")[number])
+        if (view := await player.look()).has(name):
+            return await player.click([each for each in view.all(name) if each.role not in ("tab", "link")][0])
+    raise LookupError(name)
+
+
+@solves("click-collapsible", "click-collapsible-nodelay")
+async def expand_and_submit(player: Player, _: str) -> None:
+    await player.click((await player.look()).one(re.compile("Section"), "tab"))
+    await player.wait(selector="#subbtn", seconds=3)
+    await asyncio.sleep(0.5)
+    await player.submit()
+
+
+@solves("click-collapsible-2", "click-collapsible-2-nodelay")
+async def link_in_a_section(player: Player, goal: str) -> None:
+    name = quotes(goal)[0]
+    for tab in (await player.look()).all(role="tab"):
+        if "expanded" not in tab.after:
+            await player.click(tab)
+            await asyncio.sleep(0.4)
+        if (view := await player.look()).has(name):
+            return await player.click(view.one(name))
+    raise LookupError(name)
+
+
+@solves("click-menu")
+async def along_a_path(player: Player, goal: str) -> None:
+    path = re.search(r"Select (.*)", goal).group(1).split(">")
+    for name in path[:-1]:
+        await player.hover((await player.look()).one(name))
+        await asyncio.sleep(0.5)
+    await player.press_button(path[-1])
+
+
+@solves("click-menu-2")
+async def in_a_menu(player: Player, goal: str) -> None:
+    named = quotes(goal)
+    await player.press_button("Menu")
+    view = await player.look()
+    if "Playback" in view.text and not view.has(named[-1]):
+        await player.hover(view.one("Playback"))
+        await asyncio.sleep(0.5)
+        view = await player.look()
+    await player.click(view.one(named[-1]))
+
+
+@solves("click-pie", "click-pie-nodelay")
+async def piece_of_a_pie(player: Player, goal: str) -> None:
+    await player.press_button("+")
+    await asyncio.sleep(0.9)
+    await player.press_button(quotes(goal)[0])
+
+
+@solves("click-widget")
+async def kind_of_widget(player: Player, goal: str) -> None:
+    kind = quotes(goal)[0]
+    view = await player.look()
+    if kind in ("text", "textarea"):
+        found = [each for each in view.all(role="textbox") if each.name == ("textarea" if kind == "textarea" else "input")]
+        return await player.click(found[0])
+    await player.click(view.one(role=kind))
+
+
+@solves("click-shape", "count-shape")
+async def shapes(player: Player, goal: str) -> None:
+    view = await player.look()
+    found = [each for each in view.things if (shape := _shape(each.name)) and _fits(shape, goal)]
+    if goal.startswith("How many"):
+        return await player.click(view.one(str(len(found)), "button"))
+    await player.click(found[0])
+
+
+def _shape(name: str) -> dict[str, str] | None:
+    found = re.fullmatch(r'(?P<what>"(?P<sign>.)"|circle|rect|polygon) (?P<colour>\w+) (?P<width>\d+)×(?P<height>\d+)', name)
+    return found.groupdict() if found else None
+
+
+def _fits(shape: dict[str, str], goal: str) -> bool:
+    """Whether a shape is what is asked for; large ones are 20 pixels high, small ones 10."""
+    words = re.sub(r"[^\w ]", " ", goal.lower()).split()
+    kinds = {"circle": "circle", "rect": "rectangle", "polygon": "triangle"}
+    kind = kinds.get(shape["what"]) or ("digit" if shape["sign"].isdigit() else "letter")
+    large = int(shape["height"]) > (16 if shape["sign"] else 14)
+    wanted_size = next((word for word in words if word in ("large", "small")), None)
+    wanted_colour = next((word for word in words if word in COLOURS), None)
+    wanted_kind = next((each for each in ("circle", "rectangle", "triangle", "digit", "letter") if each in goal.lower()), None)
+    sign = re.search(r"\b(?:large|small)?\s*(?:\w+ )?([A-Za-z0-9])s?(?: are there|$)", goal)
+    if wanted_kind is None and "item" not in words and "shape" not in words and sign and shape["sign"] != sign.group(1):
+        return False
+    return (
+        (wanted_size is None or large == (wanted_size == "large"))
+        and wanted_colour in (None, shape["colour"])
+        and wanted_kind in (None, kind)
+    )
+
+
+COLOURS = frozenset({"red", "green", "blue", "aqua", "black", "magenta", "yellow"})
+
+
+@solves("ascending-numbers")
+async def in_ascending_order(player: Player, _: str) -> None:
+    for thing in sorted((await player.look()).all(re.compile(r"^\d+$")), key=lambda each: int(each.name)):
+        await player.click(thing)
+
+
+@solves("buy-ticket")
+async def ticket(player: Player, goal: str) -> None:
+    view = await player.look()
+    offers = [(int(each.name.rpartition("$")[2]), _minutes(view.lines[each.line - 1]), each) for each in view.all(role="button")]
+    by, most = (1 if "duration" in goal or "short" in goal or "long" in goal else 0), re.search("most expensive|longest", goal)
+    offers.sort(key=lambda offer: offer[by])
+    await player.click(offers[-1 if most else 0][2])
+
+
+def _minutes(text: str) -> int:
+    hours, minutes = re.search(r"(?:(\d+)h)? ?(?:(\d+)m)?$", text).groups()
+    return int(hours or 0) * 60 + int(minutes or 0)
+
+
+@solves("circle-center")
+async def center(player: Player, _: str) -> None:
+    await player.click((await player.look()).one(re.compile("^circle")))
+    await player.submit()
+
+
+@solves("find-greatest")
+async def greatest(player: Player, _: str) -> None:
+    cards = (await player.look()).all(re.compile(r"^\d+$"))
+    await player.click(max(cards, key=lambda each: int(each.name)))
+    await player.submit()
+
+
+@solves("grid-coordinate")
+async def coordinate(player: Player, goal: str) -> None:
+    await player.press_button("#" + re.search(r"\(.*\)", goal).group())
+
+
+@solves("identify-shape")
+async def identify(player: Player, _: str) -> None:
+    view = await player.look()
+    what = view.things[0].name
+    kinds = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}
+    sign = what.strip('"')[0]
+    kind = next((name for word, name in kinds.items() if what.startswith(word)), "Number" if sign.isdigit() else "Letter")
+    await player.click(view.one(kind, "button"))
+
+
+@solves("navigate-tree")
+async def tree(player: Player, goal: str) -> None:
+    name = quotes(goal)[0]
+    opened: set[str] = set()
+    while True:
+        view = await player.look()
+        found = [each for each in view.all(name) if each.ref not in opened]
+        if found:
+            await player.click(found[0])
+            opened.add(found[0].ref)
+            continue
+        closed = [each for each in view.all(re.compile("xpandable-hitarea$")) if each.ref not in opened]
+        if not closed:
+            return
+        opened.add(closed[0].ref)
+        await player.click(closed[0])
+
+
+@solves("odd-or-even")
+async def odd_or_even(player: Player, _: str) -> None:
+    view = await player.look()
+    for at, line in enumerate(view.lines):
+        if re.fullmatch(r"-?\d+", line.strip()):
+            odd = int(line) % 2
+            await player.click(_beside(view, at, odd))
+    await player.submit()
+
+
+def _beside(view, at, odd):  # noqa: ANN
+    name, line = ("Odd", at - 1) if odd else ("Even", at + 1)
+    return next(each for each in view.all(name) if each.line == line)
+
+
+@solves("order-food")
+async def order(player: Player, goal: str) -> None:
+    view = await player.look()
+    wanted = re.search(r": (.*)$", goal)
+    if "item" in goal and wanted:
+        for name in wanted.group(1).split(", "):
+            await player.click(view.below(view.at(name) if name not in goal else _line(view, name), "+"))
+    await player.submit()
+
+
+def _line(view, name):  # noqa: ANN
+    return next(at for at, line in enumerate(view.lines) if line.strip() == name)
+
+
+@solves("phone-book")
+async def phone_book(player: Player, goal: str) -> None:
+    name = re.search(r"Find (\w+)", goal).group(1)
+    kind = re.search(r"their (\w+)", goal).group(1)
+    for _ in range(10):
+        view = await player.look()
+        if f"## {name}" in view.lines:
+            line = next(at for at, text in enumerate(view.lines) if text.lower().startswith(kind[:5]))
+            return await player.click(view.below(line))
+        await player.press_button(">")
+    raise LookupError(name)
+
+
+@solves("search-engine")
+async def search_engine(player: Player, goal: str) -> None:
+    word, number = quotes(goal)[0], int(re.search(r"(\d+)(?:st|nd|rd|th)", goal).group(1))
+    view = await player.look()
+    await player.type(view.one(role="textbox"), word)
+    await player.press_button("Search")
+    page, place = divmod(number - 1, 3)
+    if page:
+        await player.press_button(str(page + 1))
+    view = await player.look()
+    links = [each for each in view.all(role="link") if not re.fullmatch(r"[\d<>]+", each.name)]
+    await player.click(links[place])
+
+
+@solves("social-media")
+async def social_media(player: Player, goal: str) -> None:
+    user, action = re.search(r"@(\w+)", goal).group(), quotes(goal)[0]
+    view = await player.look()
+    line = next(at for at, text in enumerate(view.lines) if f"{user} " in text + " " and text != goal)
+    marks = {"Reply": ".reply", "Retweet": ".retweet", "Like": ".like", "More": ".more"}
+    if action in marks:
+        return await player.click(view.below(line, marks[action]))
+    await player.click(view.below(line, ".more"))
+    await player.press_button(action)
+
+
+@solves("social-media-all", "social-media-some")
+async def social_media_all(player: Player, goal: str) -> None:
+    user, action = re.search(r"@(\w+)", goal).group(), quotes(goal)[0].lower()
+    view = await player.look()
+    lines = [at for at, text in enumerate(view.lines) if text.endswith(f" {user}")]
+    count = re.search(r"on (\d+) posts?", goal)
+    for line in lines[: int(count.group(1)) if count else None]:
+        await player.click(view.below(line, f".{action}"))
+    await player.submit()
+
+
+@solves("tic-tac-toe")
+async def tic_tac_toe(player: Player, _: str) -> None:
+    lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+    for _turn in range(5):
+        source = await player.html("#area")
+        view = await player.look()
+        if not view.has(re.compile("^#ttt-")):
+            return
+        cells = [_mark(source, number) for number in range(9)]
+        await player.click(f"#ttt-{_best(cells, lines)}")
+        await asyncio.sleep(0.3)
+
+
+def _mark(source: str, number: int) -> str:
+    found = re.search(rf'<[^>]*id="ttt-{number}"[^>]*>(.*?)</', source, re.DOTALL)
+    text = (found.group() if found else "").lower()
+    return "X" if "mark-x" in text or "x.png" in text else "O" if "mark-o" in text or "o.png" in text else ""
+
+
+def _best(cells: list[str], lines: list[tuple[int, ...]]) -> int:
+    for sign in "XO":
+        for line in lines:
+            if sorted(cells[at] for at in line) == ["", sign, sign]:
+                return next(at for at in line if not cells[at])
+    return next(at for at in (4, 0, 2, 6, 8, 1, 3, 5, 7) if not cells[at])
+
+
+@solves("guess-number")
+async def guess(player: Player, _: str) -> None:
+    low, high = 0, 9
+    while low <= high:
+        middle = (low + high) // 2
+        view = await player.look()
+        await player.type(view.one(role="spinbutton"), str(middle))
+        await player.press_button("Submit")
+        text = (await player.look()).text
+        if "higher" in text:
+            low = middle + 1
+        elif "lower" in text:
+            high = middle - 1
+        else:
+            return
+
+
+@solves("generate-number")
+async def generate(player: Player, goal: str) -> None:
+    kind, bound = re.search(r"(greater|less|even|odd)\D*(\d*)", goal).groups()
+    fits = {
+        "greater": lambda number: number > int(bound),
+        "less": lambda number: number < int(bound),
+        "even": lambda number: number % 2 == 0,
+        "odd": lambda number: number % 2 == 1,
+    }[kind]
+    while True:
+        await player.press_button("Generate")
+        view = await player.look()
+        number = next(line for line in view.lines if re.fullmatch(r"-?\d+", line))
+        if fits(int(number)):
+            return await player.submit()
+
+
+@solves("stock-market")
+async def stock_market(player: Player, goal: str) -> None:
+    threshold = float(re.search(r"\$([\d.]+\d)", goal).group(1))
+    buy = (await player.look()).one("Buy")
+    while True:
+        price = re.search(r"Stock price: ?\$?([\d.]+)", (await player.look()).text)
+        if price and float(price.group(1)) < threshold:
+            return await player.click(buy, settle=False)

@@ -1,0 +1,76 @@
+"""Tasks with calendars, and the booking of a flight."""
+
+import asyncio
+import re
+
+from evals.miniwob.player import Player, View, quotes, solves
+
+MONTHS = ("January February March April May June July August September October November December").split()
+
+
+@solves("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay")
+async def choose_date(player: Player, goal: str) -> None:
+    await _pick(player, goal)
+    await player.submit()
+
+
+async def _pick(player: Player, goal: str) -> None:
+    month, day, year = map(int, re.search(r"(\d\d)/(\d\d)/(\d{4})", goal).groups())
+    await player.click((await player.look()).one("#datepicker"))
+    await asyncio.sleep(0.3)
+    for _ in range(24):
+        view = await player.look()
+        shown = next(at for at in range(12) if re.search(rf"\b{MONTHS[at]} \d{{4}}", view.text))
+        if shown + 1 == month:
+            break
+        await player.click(view.one("Prev" if shown + 1 > month else "Next"))
+    await player.click((await player.look()).one(str(day)))
+
+
+@solves("book-flight", "book-flight-nodelay")
+async def book_flight(player: Player, goal: str) -> None:
+    origin, there = re.search(r"from: (.*?) to: (.*?) on", goal).groups()
+    for box, place in (("From:", origin), ("To:", there)):
+        await player.type((await player.look()).one(box), place, delayMs=5)
+        await asyncio.sleep(0.6)
+        view = await player.look()
+        await player.click(next(each for each in view.things if place in each.name and each.role not in ("textbox",)))
+    await _pick(player, goal)
+    await player.press_button("Search")
+    view = await player.look()
+    offers = [(_price(each.name), _duration(view, each.line), each) for each in view.all(re.compile("^Book flight"))]
+    by = 0 if "cheapest" in goal else 1
+    await player.click(min(offers, key=lambda offer: offer[by])[2])
+
+
+def _price(name: str) -> int:
+    return int(name.rpartition("$")[2])
+
+
+def _duration(view: View, line: int) -> int:
+    text = "\n".join(view.lines[:line])
+    hours, minutes = re.findall(r"(\d+)h (\d+)m", text)[-1]
+    return int(hours) * 60 + int(minutes)
+
+
+@solves("daily-calendar")
+async def event(player: Player, goal: str) -> None:
+    length, unit = re.search(r"Create an? ([\d.]+) (hour|min)", goal).groups()
+    halves = round(float(length) * (2 if unit == "hour" else 1 / 30))
+    start, end = (_half(each) for each in re.search(r"between (\w+) and (\w+)", goal).groups())
+    taken = await _taken(player)
+    first = next(at for at in range(start, end - halves + 1) if not taken & set(range(at, at + halves)))
+    await player.drag(f"#hh-{first}", f"#hh-{first + halves - 1}")
+    await player.type("#event-name", quotes(goal)[0])
+    await player.press_button("Create")
+
+
+def _half(text: str) -> int:
+    hour, half = re.fullmatch(r"(\d+)([AP]M)", text).groups()
+    return 2 * (int(hour) % 12 + (12 if half == "PM" else 0))
+
+
+async def _taken(player: Player) -> set[int]:
+    """Half hours that an event covers: 22 pixels each, as the style of the events says."""
+    source = await player.html("#area")
+    return {int(top) for top in re.findall(r"none", source)}

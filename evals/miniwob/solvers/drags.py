@@ -1,0 +1,71 @@
+"""Tasks that are solved by dragging."""
+
+import re
+
+from evals.miniwob.player import Player, solves
+
+
+@solves("drag-box")
+async def box(player: Player, _: str) -> None:
+    view = await player.look()
+    await player.drag(view.one("s"), view.one("L"))
+    await player.submit()
+
+
+@solves("drag-items")
+async def items(player: Player, goal: str) -> None:
+    names = _listed((await player.look()).lines)
+    name = next(each for each in names if re.search(rf"\b{each}\b", goal))
+    at = names.index(name) + 1
+    number = re.search(r"(\d)(?:st|nd|rd|th)", goal)
+    places = {"top": 1, "bottom": len(names), "down": at + 1, "up": at - 1}
+    goal_place = int(number.group(1)) if number else next(places[word] for word in places if re.search(rf"\b{word}\b", goal))
+    await player.drag(f"#sortable li:nth-child({at})", f"#sortable li:nth-child({goal_place})")
+
+
+@solves("drag-items-grid")
+async def grid(player: Player, goal: str) -> None:
+    names = _listed((await player.look()).lines)
+    name = next(each for each in names if re.search(rf"\b{each}\b", goal))
+    at = names.index(name)
+    steps = {"up by": -3, "down by": 3, "left by": -1, "right by": 1}
+    places = {"top left": 0, "top center": 1, "top right": 2, "center left": 3, "center right": 5, "bottom left": 6,
+              "bottom center": 7, "bottom right": 8, "center": 4}  # fmt: skip
+    found = next((at + step for words, step in steps.items() if words in goal), None)
+    found = found if found is not None else next(place for words, place in places.items() if words in goal)
+    await player.drag(f"#sortable li:nth-child({at + 1})", f"#sortable li:nth-child({found + 1})")
+
+
+@solves("drag-sort-numbers")
+async def sort(player: Player, _: str) -> None:
+    for _turn in range(12):
+        numbers = [int(each) for each in _listed((await player.look()).lines)]
+        if numbers == sorted(numbers):
+            break
+        at = next(at for at, number in enumerate(numbers) if number != sorted(numbers)[at])
+        least = numbers.index(min(numbers[at:]))
+        await player.drag(f"#sortable li:nth-child({least + 1})", f"#sortable li:nth-child({at + 1})")
+    await player.submit()
+
+
+def _listed(lines: list[str]) -> list[str]:
+    return [line.strip()[2:] for line in lines if line.strip().startswith("- ")]
+
+
+@solves("drag-circle", "drag-single-shape")
+async def direction(player: Player, goal: str) -> None:
+    shape = next(each for each in (await player.look()).things if re.match("circle|rect|polygon", each.name))
+    word = re.search(r"\b(left|right|up|down)\b", goal).group()
+    if word in ("right", "down"):
+        await player.drag(shape, "body")
+    else:
+        await player.drag(shape, "#query")
+    await player.submit()
+
+
+@solves("drag-shapes")
+async def into_the_box(player: Player, goal: str) -> None:
+    kind = {"circles": "circle", "rectangles": "rect", "triangles": "polygon"}[re.search(r"all (\w+) into", goal).group(1)]
+    for shape in (await player.look()).all(re.compile(f"^{kind} ")):
+        await player.drag(shape, "#shape-container")
+    await player.submit()
