@@ -1,0 +1,234 @@
+"""Conversations: where people, hosts and agents write to agents, and where the agents answer."""
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from outrider.core.context import Call
+from outrider.core.db import Database, storable
+from outrider.core.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+DEPTH_LIMIT = 4  # an agent called by an agent called by …: the contract of `run_agent`
+Visibility = Literal["listed", "unlisted"]
+Role = Literal["user", "agent"]
+
+
+class Above(Protocol):
+    """The run that begins a conversation with another agent (a `RunContext` is one)."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def conversation_id(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def ancestors(self) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One conversation.
+
+    Attributes:
+        agent: The agent that answers in it, unless a message is for another.
+        visibility: `unlisted` ones are parts of another's work and not shown among a person's conversations.
+        depth: 0 where a person or a host speaks with the agent itself, else one more than the parent's.
+        ancestors: The agents above, outermost first.
+    """
+
+    id: str
+    workspace: str
+    session: str
+    assistant: str | None
+    identity: str | None
+    agent: str
+    title: str
+    visibility: Visibility
+    depth: int
+    ancestors: tuple[str, ...]
+    parent_id: str | None
+    created_at: float
+    updated_at: float
+
+    def is_of(self, call: Call) -> bool:
+        """Whether the caller takes part: the same workspace, and the same session or the same person."""
+        same_person = call.identity is not None and call.identity == self.identity
+        return _workspace(call) == self.workspace and (storable(call.session, 200) == self.session or same_person)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What somebody wrote.
+
+    Attributes:
+        agent: Of a user's message the agent that is to answer, of an agent's its author.
+        citations: Reference to citation, for the `:cite[...]` blocks of the text.
+        files: Attachments, each with `id`, `title` and `content_type`.
+        run_id: The run that wrote it.
+    """
+
+    id: str
+    conversation_id: str
+    role: Role
+    agent: str | None
+    text: str
+    thoughts: str
+    citations: dict[str, dict[str, Any]]
+    files: list[dict[str, Any]]
+    run_id: str | None
+    status: str
+    created_at: float
+
+
+class Conversations:
+    """All conversations in the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(
+        self,
+        call: Call,
+        agent: str,
+        *,
+        title: str,
+        parent: Above | None = None,
+        visibility: Visibility = "unlisted",
+        depth: int = 0,
+    ) -> Conversation:
+        """Begins a conversation with `agent`.
+
+        Args:
+            call: For whom; the conversation belongs to its workspace, session and identity.
+            agent: The agent's name.
+            title: What it is about.
+            parent: The run that begins it; None for a person or a host.
+            visibility: Whether it is shown among a person's conversations.
+            depth: Its depth where there is no parent to tell.
+
+        Raises:
+            Refused: It would lie deeper than 4 (`agent_depth`), or the agent would call itself (`agent_cycle`).
+        """
+        ancestors = (*parent.ancestors, parent.agent) if parent else ()
+        depth = parent.depth + 1 if parent else depth
+        _check(agent, depth, ancestors)
+        now = time.time()
+        made = Conversation(
+            id=f"cnv_{uuid.uuid4().hex}",
+            workspace=_workspace(call),
+            session=storable(call.session, 200),
+            assistant=call.assistant,
+            identity=call.identity,
+            agent=agent,
+            title=storable(title, 500),
+            visibility=visibility,
+            depth=depth,
+            ancestors=ancestors,
+            parent_id=parent.conversation_id if parent else None,
+            created_at=now,
+            updated_at=now,
+        )
+        from outrider.agents.tables import conversations
+
+        async with self._database.write() as connection:
+            await connection.execute(conversations.insert(), [vars(made) | {"ancestors": list(ancestors)}])
+        return made
+
+    async def get(self, conversation_id: str, call: Call | None = None) -> Conversation:
+        """The conversation. Raises NotFound, also where `call` takes no part in it."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import conversations
+
+        query = select(conversations).where(conversations.c.id == storable(conversation_id, 200))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        found = _conversation(row) if row else None
+        if found is None or (call is not None and not found.is_of(call)):
+            raise NotFound(
+                f"no conversation {conversation_id[:200]!r}",
+                hint="use a conversationId that an agent's result gave you, or leave it out to begin a new one",
+            )
+        return found
+
+    async def post(  # noqa: PLR0913
+        self,
+        conversation_id: str,
+        role: Role,
+        text: str,
+        *,
+        agent: str | None = None,
+        files: Sequence[Mapping[str, Any]] = (),
+        thoughts: str = "",
+        citations: Mapping[str, Mapping[str, Any]] | None = None,
+        run_id: str | None = None,
+        status: str = "completed",
+    ) -> Message:
+        """Adds a message; the conversation must exist."""
+        from outrider.agents.tables import conversations, messages
+
+        made = Message(
+            id=f"msg_{uuid.uuid4().hex}",
+            conversation_id=conversation_id,
+            role=role,
+            agent=agent,
+            text=storable(text),
+            thoughts=storable(thoughts),
+            citations={reference: dict(each) for reference, each in (citations or {}).items()},
+            files=[dict(each) for each in files],
+            run_id=run_id,
+            status=status,
+            created_at=time.time(),
+        )
+        touched = conversations.update().where(conversations.c.id == conversation_id)
+        async with self._database.write() as connection:
+            await connection.execute(messages.insert(), [vars(made)])
+            await connection.execute(touched.values(updated_at=made.created_at))
+        return made
+
+    async def messages(self, conversation_id: str) -> list[Message]:
+        """All messages, the oldest first."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import messages
+
+        query = select(messages).where(messages.c.conversation_id == conversation_id)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query.order_by(messages.c.created_at, messages.c.id))
+            return [Message(**row) for row in rows.mappings()]
+
+    async def attachments(self, conversation_id: str, wanted: Sequence[str]) -> list[dict[str, Any]]:
+        """The files of those ids among the conversation's messages, in the order asked for; strangers are left out."""
+        held = {str(each.get("id")): each for message in await self.messages(conversation_id) for each in message.files}
+        return [held[name] for name in dict.fromkeys(wanted) if name in held]
+
+
+def _check(agent: str, depth: int, ancestors: Sequence[str]) -> None:
+    if agent in ancestors:
+        chain = " > ".join((*ancestors, agent))
+        raise Refused(
+            f"agent {agent!r} is already at work above: {chain}",
+            code="agent_cycle",
+            hint="answer from what you know, or ask another agent",
+        )
+    if depth > DEPTH_LIMIT:
+        raise Refused(
+            f"agents may call agents {DEPTH_LIMIT} levels deep, and this would be level {depth}",
+            code="agent_depth",
+            hint="do the work yourself instead of handing it on",
+        )
+
+
+def _conversation(row: "RowMapping") -> Conversation:
+    facts: dict[str, Any] = dict(row) | {"ancestors": tuple(row["ancestors"])}
+    return Conversation(**facts)
+
+
+def _workspace(call: Call) -> str:
+    return storable(call.workspace or "", 200)

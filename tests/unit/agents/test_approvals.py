@@ -1,0 +1,199 @@
+"""What people decide about runs: once, whoever else decides at the same time, and remembered if they say so."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from outrider.agents.approvals import Questions
+from outrider.agents.tables import runs
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import InvalidInput, NotFound
+from outrider.core.questions import Answer, Question
+from outrider.core.tool import Tool
+
+pytestmark = pytest.mark.anyio
+
+
+async def nothing() -> str:
+    return ""
+
+
+SEND = Tool("send_mail", "Send mail", "Send a mail.", "act", nothing, toolset="mail", private=frozenset({"password"}))
+ROW: dict[str, Any] = {
+    "conversation_id": "cnv_1",
+    "message_id": "msg_1",
+    "agent": "clerk",
+    "definition": {},
+    "query": "q",
+    "status": "running",
+    "attempt": 1,
+    "depth": 0,
+    "ancestors": [],
+    "budgets": {},
+    "usage": {},
+    "answer": "",
+    "thoughts": "",
+    "state": {},
+    "workspace": "w",
+    "session": "s",
+    "identity": "ann@a.example",
+    "created_at": 0.0,
+    "updated_at": 0.0,
+}
+ANN = Call(workspace="w", session="s", identity="ann@a.example")
+
+
+@pytest.fixture
+async def questions(database: Database) -> Questions:
+    """The questions of three runs: a root and two below it."""
+    async with database.write() as connection:
+        await connection.execute(
+            runs.insert(), [ROW | {"id": name, "root_run_id": "root"} for name in ("root", "left", "right")]
+        )
+    return Questions(database)
+
+
+async def asked(questions: Questions, run: str = "left", call: str = "c1", **more: Any) -> Question:
+    asking = SimpleNamespace(id=run, root_run_id="root", agent="clerk")
+    values = {"kind": "approval", "tool": SEND, "arguments": {"to": "bob"}, "stake": "high", "message": "Send it?"}
+    return await questions.ask(asking, call, **(values | more))
+
+
+async def test_a_question_asked_twice_is_one(questions: Questions):
+    first = await asked(questions)
+    assert await asked(questions, message="again") == first
+    assert (first.conversation_id, first.message_id, first.tool, first.arguments) == (
+        "cnv_1",
+        "msg_1",
+        "send_mail",
+        {"to": "bob"},
+    )
+
+
+async def test_what_is_private_is_not_written_down(questions: Questions):
+    assert (await asked(questions, arguments={"password": "hunter2"})).arguments == {"password": "(not kept)"}
+
+
+async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Questions):
+    left, right = await asked(questions), await asked(questions, "right")
+    assert [each.id for each in await questions.pending("root")] == [left.id, right.id]
+    still_open = await questions.settle(
+        "root", {left.id: Answer("rejected", "not today"), "stranger": Answer("approved")}
+    )
+    assert [each.id for each in still_open] == [right.id]
+    decided = await questions.decided("left", "c1")
+    assert decided is not None
+    assert decided.given == Answer("rejected", "not today")
+    assert await questions.decided("right", "c1") is None
+
+
+async def test_the_first_decision_stands_and_the_second_hears_it(questions: Questions):
+    made = await asked(questions)
+    await questions.decide(made.id, "approved", by="ann")
+    late = await questions.decide(made.id, "rejected", reason="too late", by="bob")
+    assert (late.decision, late.reason, late.decided_by) == ("approved", "", "ann")
+
+
+async def test_of_many_who_decide_at_once_one_wins(questions: Questions):
+    made = await asked(questions)
+    heard: set[tuple[Any, ...]] = set()
+
+    async def decide(name: str) -> None:
+        done = await questions.decide(made.id, "approved" if name < "e" else "rejected", by=name)
+        heard.add((done.decision, done.decided_by))
+
+    async with anyio.create_task_group() as tasks:
+        for name in "abcdefgh":
+            tasks.start_soon(decide, name)
+    assert len(heard) == 1
+
+
+DECIDE = """
+import sys, anyio
+from pathlib import Path
+from outrider.agents.approvals import Questions
+from outrider.core.db import Database
+
+async def main(path, question, name):
+    database = Database.file(Path(path))
+    questions = Questions(database)
+    await questions.get(question)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print((await questions.decide(question, "approved", by=name)).decided_by)
+    await database.close()
+
+anyio.run(main, *sys.argv[1:])
+"""
+
+
+async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questions, database: Database):
+    made = await asked(questions)
+    path = Path(database.url.split("///", 1)[1])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", DECIDE, str(path), made.id, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        for name in "abc"
+    ]
+    assert all(each.stdout is not None and each.stdout.readline() == "ready\n" for each in processes)
+    for each in processes:
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    winners = {each.communicate(timeout=60)[0].strip() for each in processes}
+    assert len(winners) == 1
+    assert {(await questions.get(made.id)).decided_by} == winners
+
+
+@pytest.mark.parametrize(
+    ("kind", "decision"), [("approval", "answered"), ("authentication", "always_approved"), ("question", "approved")]
+)
+async def test_a_decision_must_fit_the_question(questions: Questions, kind: str, decision: Any):
+    made = await asked(questions, kind=kind)
+    with pytest.raises(InvalidInput, match="decision"):
+        await questions.decide(made.id, decision)
+
+
+async def test_a_question_of_words_is_answered_in_words(questions: Questions):
+    made = await asked(questions, kind="question", message="Which Bob?")
+    await questions.settle("root", {made.id: Answer("answered", value="Bob Miller")})
+    decided = await questions.decided("left", "c1")
+    assert decided is not None
+    assert decided.given == Answer("answered", value="Bob Miller")
+
+
+async def test_an_unknown_question_is_said_to_be_gone(questions: Questions):
+    with pytest.raises(NotFound, match="no such question"):
+        await questions.decide("qst_nobody", "approved")
+
+
+async def test_always_is_remembered_for_person_workspace_agent_and_tool(questions: Questions):
+    made = await asked(questions)
+    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
+    await questions.decide(made.id, "always_approved")
+    assert await questions.allowed_always(ANN, "clerk", "send_mail")
+    for other in (Call(workspace="w", identity="bob"), Call(workspace="x", identity="ann@a.example"), Call()):
+        assert not await questions.allowed_always(other, "clerk", "send_mail")
+    assert not await questions.allowed_always(ANN, "boss", "send_mail")
+    assert not await questions.allowed_always(ANN, "clerk", "send_money")
+    assert await questions.forget(ANN, "clerk", "send_mail")
+    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
+
+
+async def test_an_always_that_came_too_late_allows_nothing(questions: Questions):
+    made = await asked(questions)
+    await questions.decide(made.id, "rejected")
+    await questions.decide(made.id, "always_approved")
+    assert not await questions.allowed_always(ANN, "clerk", "send_mail")
