@@ -45,6 +45,7 @@ def site(other: str = "") -> Starlette:
         Route("/reporting", reporting),
         Route("/linking", linking),
         Route("/refreshing", refreshing),
+        Route("/remembering", remembering),
         Route("/headers", lambda request: JSONResponse(dict(request.headers))),
     ]
     return Starlette(routes=[*plain, *own])
@@ -139,6 +140,13 @@ async def reporting(request: Request) -> HTMLResponse:
 async def linking(request: Request) -> HTMLResponse:
     headers = {"link": f"<{request.query_params['to']}>; rel=preload; as=image"}
     return HTMLResponse("<p>linked</p>", headers=headers)
+
+
+async def remembering(request: Request) -> HTMLResponse:
+    """A page that stores something at once, in a cookie and in local storage."""
+    answer = HTMLResponse("<title>Remembering</title><script>localStorage.seen = 'yes'</script>")
+    answer.set_cookie("seen", "yes")
+    return answer
 
 
 async def refreshing(request: Request) -> HTMLResponse:

@@ -24,7 +24,7 @@ PATIENCE = 90
 browser = next(each for each in find(toolsets, Toolset) if each.name == "browser")
 PNG = "iVBORw0KGgo"  # how a PNG begins, in base64
 SEEDS = {
-    "createSession": ({"url"}, {"title", "headless", "viewport", "stateId"}),
+    "createSession": ({"url"}, {"title", "headless", "viewport", "locale", "timezone", "stateId"}),
     "closeSession": ({"sessionId"}, set()),
     "listSessions": (set(), set()),
     "navigateToUrl": ({"sessionId", "url"}, set()),
@@ -40,6 +40,7 @@ SEEDS = {
         {"format", "selector", "mainContentOnly", "maxChars", "offset", "saveRawHtml"},
     ),
     "extractInteractable": ({"sessionId"}, {"selector", "includeHidden", "maxElements"}),
+    "setup_browser_state": (set(), {"url", "state_id", "seconds"}),
 }
 TO_BE_READ = ("snapshotPage", "selectOption", "pressKey", "hoverElement", "readLogs", "manageTabs", "waitFor")
 
@@ -81,8 +82,8 @@ def test_the_tools_have_the_parameters_that_hosts_know(name: str):
 
 def test_the_toolset_costs_little():
     entries = [tool_entry(tool, tool.name) for tool in browser.tools.values()]
-    dumped = [json.dumps(each.model_dump(by_alias=True, exclude_none=True, mode="json")) for each in entries]
-    assert sum(map(count_tokens, dumped)) <= 3_000
+    listed = {"tools": [each.model_dump(by_alias=True, exclude_none=True, mode="json") for each in entries]}
+    assert count_tokens(json.dumps(listed, ensure_ascii=False, separators=(",", ":"))) <= 3_000
     assert len(browser.instructions.split()) <= 80
     assert browser.default
 
@@ -96,8 +97,10 @@ def test_acting_asks_nobody_but_says_that_it_acts():
 
 async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: Desk):
     with anyio.fail_after(PATIENCE):
-        opened = await at.call("createSession", url=f"{at.house.site}/article", title="Mine", viewport="900x700")
+        wish = {"title": "Mine", "viewport": "900x700", "locale": "de-AT", "timezone": "Asia/Tokyo"}
+        opened = await at.call("createSession", url=f"{at.house.site}/article", **wish)
         data = opened.structured_content
+        place = await at.js(data["sessionId"], "[navigator.language, new Date(0).getHours()]")
         listed = await at.call("listSessions")
         width = await at.js(data["sessionId"], "innerWidth")
         closed = await at.call("closeSession", sessionId=data["sessionId"])
@@ -107,7 +110,7 @@ async def test_a_session_tells_where_it_is_and_ends_when_it_is_closed(at: Desk):
     rows = listed.structured_content["sessions"]
     assert json.loads(said(listed)) == rows
     assert {"sessionId", "url", "title", "status", "createdAt", "lastUsedAt"} == set(rows[0])
-    assert width == 900
+    assert (width, place) == (900, ["de-AT", 9])
     assert data["sessionId"] in said(closed)
     assert after.structured_content["error"]["code"] == "session_not_found"
 
@@ -594,7 +597,8 @@ async def test_a_sign_in_is_kept_and_used_by_a_later_session(at: Desk):
         stranger = await at.call("createSession", url=f"{at.house.site}/account", stateId="nobody")
         gone = await at.call("manageStates", action="delete", stateId="ada")
         await at.call("closeSession", sessionId=later.structured_content["sessionId"])
-    assert saved.structured_content["saved"] | {"savedAt": ""} == {"stateId": "ada", "savedAt": "", "cookies": 1}
+    row = {"stateId": "ada", "savedAt": "", "encrypted": False, "cookies": 1, "origins": [at.house.site]}
+    assert saved.structured_content["saved"] | {"savedAt": ""} == row
     assert [each["stateId"] for each in listed.structured_content["states"]] == ["ada"]
     assert later.structured_content["title"] == "Account"
     assert stranger.structured_content["error"]["code"] == "unknown_state"

@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 import fakes
 import houses
 from answers import error
-from browser_house import desk, said, site
+from browser_house import Desk, desk, said, site
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -94,6 +94,48 @@ async def test_the_house_leaves_no_browser_behind(tmp_path: Path):
             await at.open("/form")
             pid = at.house.app.browsers.running[0].running.process.pid
     assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_the_user_signs_in_in_a_window_and_the_model_learns_no_value(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("DISPLAY", ":none")
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path, flags=["--ozone-platform=headless"]) as at:
+            wish: dict[str, Any] = {"url": f"{at.house.site}/remembering", "state_id": "Shop", "seconds": 12}
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_close_when_kept, at)
+                made = await at.client.call_tool("setup_browser_state", wish, progress_callback=hear)
+            used = await at.call("createSession", url=f"{at.house.site}/remembering", stateId="shop")
+            cookie = await at.js(used.structured_content["sessionId"], "document.cookie")
+    data = made.structured_content
+    facts = {"state_id": "shop", "saved": True, "cookies": 1, "origins": [at.house.site], "closed": True}
+    assert {name: data[name] for name in facts} == facts
+    assert said(made).startswith("Saved browser state.")
+    assert "stateId=shop" in said(made)
+    assert "yes" not in made.model_dump_json()
+    assert heard
+    assert heard == sorted(heard)
+    assert cookie == "seen=yes"
+
+
+async def _close_when_kept(at: Desk) -> None:
+    """The user, who closes the window as soon as something is kept."""
+    while not at.house.app.browsers.states.has("shop"):
+        await anyio.sleep(0.01)
+    at.house.app.browsers.list()[0].tabs.at(1).channel.tell("Page.close")
+
+
+async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_path: Path, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    async with desk(tmp_path) as at:
+        failed = await at.call("setup_browser_state", url=f"{at.house.site}/login")
+    assert (error(failed)["kind"], error(failed)["code"]) == ("not_configured", "no_display")
+    assert "outrider browser login URL --state NAME" in said(failed)
 
 
 async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):

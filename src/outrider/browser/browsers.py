@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from outrider.browser.engine import Engine
     from outrider.browser.navigate import Arrival
     from outrider.browser.session import Session
+    from outrider.browser.signin import SignIn, Told
 
 BLANK = "about:blank"
 log = logging.getLogger(__name__)
@@ -47,10 +48,10 @@ class Browsers:
         self._opening = 0
         self._closed = False
 
-    def start_soon(self) -> None:
+    def start_soon(self, *, headless: bool | None = None) -> None:
         """Begins to start the browser, so that the first session opens sooner."""
         with suppress(OutriderError):
-            self._starting(headless=self.settings.headless)
+            self._starting(headless=self.settings.headless if headless is None else headless)
 
     async def open(
         self,
@@ -73,7 +74,7 @@ class Browsers:
                 open only if the browser did not fail.
         """
         # The browser's process needs longer to come up than our own modules do.
-        self.start_soon()
+        self.start_soon(headless=options.headless)
         from outrider.browser.navigate import read_address
         from outrider.browser.session import Session
 
@@ -133,6 +134,20 @@ class Browsers:
         state = await session.state()
         return await asyncio.to_thread(self.states.save, state_id, state)
 
+    async def sign_in(
+        self,
+        owner: str,
+        url: str = "",
+        state_id: str | None = None,
+        *,
+        seconds: float = 300,
+        told: "Told | None" = None,
+    ) -> "SignIn":
+        """Lets a person sign in, in a window, and keeps that under a name: see `signin.sign_in`."""
+        from outrider.browser.signin import sign_in
+
+        return await sign_in(self, owner, url, state_id, seconds=seconds, **({"told": told} if told else {}))
+
     @property
     def running(self) -> "Sequence[Engine | Attached]":
         """The browsers that are up."""
@@ -162,7 +177,8 @@ class Browsers:
 
         wish = self.settings
         size = options.size or wish.size
-        look = Look(size, options.locale or wish.locale, options.timezone or wish.timezone)
+        place = (options.locale or wish.locale, options.timezone or wish.timezone)
+        look = Look(size, *place, window=not (wish.headless if options.headless is None else options.headless))
         look.check()
         return look
 

@@ -2,10 +2,11 @@
 
 import re
 from asyncio import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from outrider.browser.cdp import Channel
+from outrider.browser.cdp import Channel, ProtocolError
 from outrider.core.errors import InvalidInput
 
 LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -23,6 +24,7 @@ class Look:
         user_agent: What the browser calls itself; empty for its own word.
         version: The browser's version, for the headers that go with the name.
         scale: Device pixels for each CSS pixel.
+        window: Pages are as large as their window, which a person may resize; `size` is what it begins with.
     """
 
     size: tuple[int, int] = (1200, 800)
@@ -31,6 +33,7 @@ class Look:
     user_agent: str = ""
     version: str = ""
     scale: float = 1.0
+    window: bool = False
 
     def check(self) -> None:
         """Raises InvalidInput naming the field that cannot be."""
@@ -51,9 +54,11 @@ class Look:
             channel.tell("Emulation.setUserAgentOverride", self._introduction())
         if not whole:
             return []
+        channel.tell("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        if self.window:
+            return []
         width, height = self.size
         metrics = {"width": width, "height": height, "deviceScaleFactor": self.scale, "mobile": False}
-        channel.tell("Emulation.setFocusEmulationEnabled", {"enabled": True})
         return [channel.send("Emulation.setDeviceMetricsOverride", metrics)]
 
     def _introduction(self) -> dict[str, Any]:
@@ -65,6 +70,13 @@ class Look:
         if "Chrome/" in self.user_agent:
             params["userAgentMetadata"] = _hints(self.user_agent, self.version)
         return params
+
+
+async def fit_window(channel: Channel, size: tuple[int, int]) -> None:
+    """Makes a page's window so large that the page has that size; a browser that cannot leaves it as it is."""
+    with suppress(ProtocolError):
+        window = (await channel.send("Browser.getWindowForTarget"))["windowId"]
+        await channel.send("Browser.setContentsSize", {"windowId": window, "width": size[0], "height": size[1]})
 
 
 def without_windows_word(user_agent: str) -> str:

@@ -73,7 +73,11 @@ async def launch(
     """
     found = find_browser(executable)
     if not headless and not flags.has_display():
-        raise NotConfigured("there is no display for a window", code="no_display", hint="use headless")
+        raise NotConfigured(
+            "there is no display for a window",
+            code="no_display",
+            hint="open it headless, or start Outrider where there is a display",
+        )
     shut_in = flags.can_sandbox() if sandbox is None else sandbox
     await anyio.to_thread.run_sync(sweep, folder)
     profile = Profile(folder)

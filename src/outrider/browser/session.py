@@ -15,13 +15,13 @@ from outrider.browser.console import Console
 from outrider.browser.context import Context, introduce
 from outrider.browser.dialogs import Dialogs
 from outrider.browser.downloads import Downloads
-from outrider.browser.emulate import Look
+from outrider.browser.emulate import Look, fit_window
 from outrider.browser.navigate import BLANK, Arrival, navigate, reload, step
 from outrider.browser.network import Network
 from outrider.browser.options import Options
 from outrider.browser.page import Page
 from outrider.browser.settings import BrowserSettings
-from outrider.browser.storage import put_state, take_state
+from outrider.browser.storage import glimpse_state, put_state, take_state
 from outrider.browser.tabs import Tabs
 from outrider.core.egress import Guard
 from outrider.core.egress.proxy import EgressProxy
@@ -81,6 +81,7 @@ class Session:
         self._context: Context | None = None
         self._parked: Parked | None = None
         self._origins: dict[str, None] = {}
+        self._stored: dict[str, Any] = {}  # origin to local storage, as last seen by `glimpse`
         self._title = options.title
         self._busy = asyncio.Lock()
         self._forget: Callable[[], None] = lambda: None
@@ -97,11 +98,14 @@ class Session:
         if state:
             await put_state(context, state)
             self._origins |= {each["origin"]: None for each in state.get("origins", [])}
+            self._stored |= {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])}
         self.downloads.stop()
         self.downloads = Downloads(staging / self.id, self.downloads.folder, self._settings.download_bytes)
         await self.downloads.start(context.browser.connection, context.id, self._is_mine)
         self._forget = context.browser.connection.on_lost(self._browser_lost)
         await self.prepare(page)
+        if self.look.window and context.id is not None:
+            await fit_window(page.channel, self.look.size)
         self.tabs.add(page, front=True)
 
     @property
@@ -217,6 +221,10 @@ class Session:
         """Its cookies and local storage, for `States.save`."""
         async with self._busy:
             return await take_state(self._context_now(), self._origins)
+
+    async def glimpse(self) -> dict[str, Any]:
+        """The same as far as its open pages show it, without opening one for it or waiting for a call to end."""
+        return await glimpse_state(self._context_now(), self.tabs, self._stored)
 
     async def park(self) -> bool:
         """Puts the pages away and keeps what they stored; False when something would be lost by it."""

@@ -27,8 +27,8 @@ class StateInfo:
 
     Attributes:
         saved_at: In seconds since the epoch.
-        cookies: How many; None for an encrypted one.
-        origins: Sites with local storage; None for an encrypted one.
+        cookies: How many; None for one that is encrypted or damaged.
+        origins: Sites with local storage; None for one that is encrypted or damaged.
     """
 
     state_id: str
@@ -71,6 +71,7 @@ class States:
         path, partial = self._path(name), self._folder / f".{name}.{secrets.token_hex(4)}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._folder.chmod(0o700)
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(data)
@@ -79,6 +80,23 @@ class States:
             partial.unlink(missing_ok=True)
             raise Unavailable(f"the state {name} cannot be saved: {error.strerror}", code="storage") from error
         return self._describe(path)
+
+    def has(self, state_id: str | None) -> bool:
+        """Whether there is a state of that name. Raises InvalidInput for what cannot be one."""
+        return self._path(read_state_id(state_id)).is_file()
+
+    def bring_in(self, state_id: str | None, file: Path) -> StateInfo:
+        """Keeps a state that was written elsewhere, by us or by Playwright, under this folder's key.
+
+        Raises InvalidInput for what is no state, NotConfigured when it is encrypted with another key.
+        """
+        data = _read(file)
+        if data.get("format") == ENCRYPTED:
+            data = _decrypted(data, self._key, file.stem)
+        if not _is_state(data):
+            hint = "a file of `outrider browser login`, or Playwright's storage state"
+            raise InvalidInput(f"{file.name} holds no saved sign-in", hint=hint, code="bad_state")
+        return self.save(state_id, data)
 
     def load(self, state_id: str | None) -> dict[str, Any]:
         """A saved state. Raises NotFound, NotConfigured (the key is missing or wrong) or Unavailable."""
@@ -110,11 +128,15 @@ class States:
         return path
 
     def _describe(self, path: Path) -> StateInfo:
-        data = _read(path)
-        closed = data.get("format") == ENCRYPTED
-        cookies = None if closed else len(data.get("cookies", []))
-        origins = None if closed else tuple(each["origin"] for each in data.get("origins", []))
-        return StateInfo(path.stem, path, path.stat().st_mtime, closed, cookies, origins)
+        """What can be told of a file; of one that is encrypted or damaged nothing of what is inside."""
+        try:
+            data = _read(path)
+        except Unavailable:
+            data = {}
+        if not _is_state(data):
+            return StateInfo(path.stem, path, path.stat().st_mtime, data.get("format") == ENCRYPTED, None, None)
+        origins = tuple(str(each.get("origin", "")) for each in data.get("origins", []))
+        return StateInfo(path.stem, path, path.stat().st_mtime, False, len(data.get("cookies", [])), origins)
 
 
 def usable_cookies(state: dict[str, Any]) -> list[dict[str, Any]]:
@@ -128,6 +150,12 @@ def usable_cookies(state: dict[str, Any]) -> list[dict[str, Any]]:
             plain.setdefault("value", "")
             kept.append(plain | ({"expires": expires} if expires and expires > 0 else {}))
     return kept
+
+
+def _is_state(data: dict[str, Any]) -> bool:
+    parts = [data.get(name, []) for name in ("cookies", "origins")]
+    listed = all(isinstance(each, list) and all(isinstance(item, dict) for item in each) for each in parts)
+    return listed and ("cookies" in data or "origins" in data)
 
 
 def _read(path: Path) -> dict[str, Any]:

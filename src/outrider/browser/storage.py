@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from outrider.browser.cdp import Channel
 from outrider.browser.context import Context
@@ -25,13 +26,53 @@ async def take_state(context: Context, origins: Iterable[str]) -> dict[str, Any]
         context: Whose.
         origins: The sites it has been to, as `https://host`.
     """
+    visited = list(origins)
+    found = await _at_each(context, dict.fromkeys(visited[:ORIGINS]))
+    return {"cookies": await _cookies(context, visited), "origins": _listed(found)}
+
+
+async def glimpse_state(context: Context, pages: Iterable[Page], known: dict[str, Any]) -> dict[str, Any]:
+    """The same without opening a page for it, as far as it can be seen from the pages that are open.
+
+    Args:
+        context: Whose.
+        pages: Its open pages.
+        known: Origin to items; what is seen now is added to it.
+    """
+    for page in pages:
+        parts = urlsplit(page.url if page.frames.main else "")
+        if parts.scheme in ("http", "https") and page.lost is None:
+            seen = await _seen(page)
+            known |= {} if seen is None else {f"{parts.scheme}://{parts.netloc}": seen}
+    return {"cookies": await _cookies(context, list(known)), "origins": _listed(known)}
+
+
+async def _seen(page: Page) -> Any:
+    try:
+        return await page.evaluate_in("outrider", READ, ITEM_CHARS, timeout=2.0)
+    except OutriderError:
+        return None  # on its way elsewhere, or a site that may not have storage
+
+
+def _listed(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"origin": origin, "localStorage": items} for origin, items in found.items() if items]
+
+
+async def _cookies(context: Context, origins: list[str]) -> list[dict[str, Any]]:
+    """The context's cookies; of a browser's own context only those of the sites that the session has been to."""
     scope = {"browserContextId": context.id} if context.id else {}
     cookies = (await context.browser.connection.send("Storage.getCookies", scope))["cookies"]
+    if context.id is None:
+        hosts = [urlsplit(origin).hostname or "" for origin in origins]
+        cookies = [each for each in cookies if any(_goes_to(each["domain"], host) for host in hosts)]
     kept = ("name", "value", "domain", "path", "expires", "httpOnly", "secure", "sameSite", "partitionKey")
-    plain = [{name: cookie[name] for name in kept if name in cookie} for cookie in cookies]
-    found = await _at_each(context, dict.fromkeys(list(origins)[:ORIGINS]))
-    storage = [{"origin": origin, "localStorage": items} for origin, items in found.items() if items]
-    return {"cookies": plain, "origins": storage}
+    return [{name: cookie[name] for name in kept if name in cookie} for cookie in cookies]
+
+
+def _goes_to(domain: str, host: str) -> bool:
+    """Whether a cookie of that domain is sent to the host (RFC 6265 section 5.1.3)."""
+    bare = domain.removeprefix(".")
+    return host == bare or (domain.startswith(".") and host.endswith(f".{bare}"))
 
 
 async def put_state(context: Context, state: dict[str, Any]) -> None:

@@ -35,6 +35,7 @@ UpToTen = Annotated[int, _clamp(1, 10, 5, texts=True), _shown(1, 10)]
 NumberUpToTen = Annotated[int, _clamp(1, 10, 5, texts=False), _shown(1, 10)]
 
 UpTo500Entries = Annotated[int, _clamp(1, 500, 30, texts=True)]
+UpToHalfHour = Annotated[int, _clamp(10, 1_800, 300, texts=True)]  # seconds
 UpToSecond = Annotated[int, _clamp(0, 1_000, 0, texts=True)]  # milliseconds
 NotNegative = Annotated[int, _clamp(0, 10**9, 0, texts=True)]
 UpTo500 = Annotated[int, _clamp(1, 500, 100, texts=True), _shown(1, 500)]

@@ -40,11 +40,19 @@ async def createSession(
     title: str | None = None,
     headless: bool | None = None,
     viewport: Annotated[str | None, Field(description="e.g. 1200x800")] = None,
+    locale: Annotated[str | None, Field(description="e.g. de-AT")] = None,
+    timezone: Annotated[str | None, Field(description="e.g. Europe/Vienna")] = None,
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
 ) -> Result:
     """Open an isolated browser at an address and wait for the page."""
     options = Options(
-        title or "", headless, _size(viewport), state_id=stateId, download_folder=choices.inside("downloads")
+        title or "",
+        headless,
+        _size(viewport),
+        locale or "",
+        timezone or "",
+        state_id=stateId,
+        download_folder=choices.inside("downloads"),
     )
     async with in_words():
         try:
@@ -138,31 +146,6 @@ async def manageTabs(
             await session.close_tab(_number(tab))
         shown = choices.mark(await _tabs(browsers, call, sessionId), session.url)
     return Result((Text("\n".join([shown, *(f"Note: {note}" for note in notes_of(session))])),))
-
-
-@browser.tool(effect="act", stake="low", title="Sign-ins")
-async def manageStates(
-    browsers: Browsers,
-    call: Call,
-    /,
-    action: Literal["list", "save", "delete"] = "list",
-    stateId: str = "default",
-    sessionId: Annotated[str | None, Field(description="For save")] = None,
-) -> Result:
-    """Save a session's cookies and storage for later sessions, list or delete what is saved."""
-    async with in_words():
-        if action == "save":
-            session = browsers.get(call.session, sessionId or "")
-            changed = await browsers.save_state(session, stateId)
-        elif action == "delete":
-            changed = await anyio.to_thread.run_sync(browsers.states.delete, stateId)
-        else:
-            changed = None
-        kept = [changed] if changed else await anyio.to_thread.run_sync(browsers.states.list)
-    rows = [{"stateId": each.state_id, "savedAt": moment(each.saved_at), "cookies": each.cookies} for each in kept]
-    done = {"save": "saved", "delete": "deleted"}.get(action, "states")
-    data = {done: rows[0] if changed else rows}
-    return Result((Text(json.dumps(data)),), data=data)
 
 
 def _size(viewport: str | None) -> tuple[int, int] | None:

@@ -1,0 +1,172 @@
+"""A person signs in in a window, and that is kept: a browser with windows, drawn nowhere."""
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from pydantic import SecretStr
+
+from outrider.browser import Browsers, BrowserSettings, Options, Session
+from outrider.browser.signin import SignIn
+from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Refused
+
+WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
+SIGN_IN = """() => { document.querySelector('[name=user]').value = 'ada';
+  document.querySelector('[name=password]').value = 'lovelace'; document.querySelector('button').click() }"""
+
+
+@pytest.fixture
+async def windows(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Browsers]:
+    """A browser that shows its windows on a display which only it can see."""
+    monkeypatch.setenv("DISPLAY", ":none")
+    browsers = Browsers(BrowserSettings(flags=WINDOWS, park_seconds=1, idle_seconds=2), site.guard, tmp_path)
+    yield browsers
+    await browsers.aclose()
+
+
+Person = Callable[[Session], Awaitable[None]]
+
+
+async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> SignIn:
+    """What comes of it when that person sits before the window."""
+    done: list[SignIn] = []
+
+    async def show() -> None:
+        more: dict[str, Any] = {"seconds": 60} | wish
+        done.append(await browsers.sign_in("test", **more))
+
+    with anyio.fail_after(90):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(show)
+            while not browsers.list() or browsers.list()[0].url == "about:blank":
+                await anyio.sleep(0.01)
+            await person(browsers.list()[0])
+    return done[0]
+
+
+async def ada(session: Session) -> None:
+    """Signs in and closes the window."""
+    async with session.use() as page:
+        await page.evaluate_in("", SIGN_IN)
+        assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+        await page.evaluate_in("", "() => { localStorage.theme = 'dark' }")
+    await seen(session, "theme")
+    page.channel.tell("Page.close")
+
+
+async def seen(session: Session, item: str) -> None:
+    """Waits until somebody who looks once a second has seen what the page has stored."""
+    while item not in json.dumps((await session.glimpse())["origins"]):
+        await anyio.sleep(0.01)
+
+
+async def nobody(session: Session) -> None:
+    """Looks at the page and closes the window."""
+    session.tabs.at(1).channel.tell("Page.close")
+
+
+async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(windows, site):
+    told: list[float] = []
+
+    async def tell(seconds: float) -> None:
+        told.append(seconds)
+
+    done = await signing_in(windows, ada, url=f"{site.here}/login", state_id=" Shop ", told=tell)
+    assert (done.state_id, done.saved, done.closed, done.cookies) == ("shop", True, True, 1)
+    assert done.origins == (site.here,)
+    assert done.path
+    assert done.path.stat().st_mode & 0o777 == 0o600
+    assert done.path.parent.stat().st_mode & 0o777 == 0o700
+    assert told == sorted(told)
+    assert windows.list() == []
+    session, there = await windows.open("test", f"{site.here}/account", Options(state_id="shop", headless=True))
+    assert there.title == "Account"
+    async with session.use() as page:
+        assert await page.evaluate_in("", "() => localStorage.theme") == "dark"
+
+
+async def test_a_window_that_stays_open_is_closed_when_time_is_up_and_kept_nevertheless(windows, site):
+    async def slow(session: Session) -> None:
+        async with session.use() as page:
+            await page.evaluate_in("", SIGN_IN)
+
+    done = await signing_in(windows, slow, url=f"{site.here}/login", seconds=4)
+    assert (done.saved, done.closed, done.cookies) == (True, False, 1)
+    assert windows.list() == []
+
+
+async def test_a_browser_that_dies_meanwhile_costs_at_most_the_last_second(windows, site):
+    async def unlucky(session: Session) -> None:
+        async with session.use() as page:
+            await page.evaluate_in("", SIGN_IN)
+            assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+        while not windows.states.has("x"):
+            await anyio.sleep(0.01)
+        windows.running[0].running.process.kill()
+
+    done = await signing_in(windows, unlucky, url=f"{site.here}/login", state_id="x")
+    assert done.saved
+    assert windows.states.load("x")["cookies"][0]["name"] == "who"
+
+
+async def test_a_window_in_which_nothing_happens_leaves_the_state_as_it_was(windows, site):
+    first = await signing_in(windows, nobody, url=f"{site.here}/article")
+    assert (first.saved, first.path) == (False, None)
+    assert not windows.states.has("default")
+    windows.states.save("shop", {"cookies": [], "origins": [{"origin": site.here, "localStorage": []}]})
+    await signing_in(windows, nobody, url=f"{site.here}/article", state_id="shop")
+    assert windows.states.load("shop")["origins"][0]["origin"] == site.here
+
+
+async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site):
+    await signing_in(windows, ada, url=f"{site.here}/login")
+    titles: list[str] = []
+
+    async def again(session: Session) -> None:
+        async with session.use() as page:
+            assert await page.loading.until(lambda: page.url.endswith("/account"), 10)
+            titles.append(await page.evaluate_in("", "() => document.title"))
+        page.channel.tell("Page.close")
+
+    await signing_in(windows, again, url=f"{site.here}/account")
+    assert titles == ["Account"]
+
+
+async def test_a_window_is_as_large_as_wished_and_no_browser_without_windows_starts_beside_it(windows, site):
+    session, _ = await windows.open("test", f"{site.here}/form", Options(headless=False, size=(900, 600)))
+    async with session.use() as page:
+        while await page.evaluate_in("", "() => [innerWidth, innerHeight]") != [900, 600]:
+            await anyio.sleep(0.01)
+    assert len(windows.running) == 1
+
+
+async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    browsers = Browsers(BrowserSettings(), site.guard, tmp_path)
+    with pytest.raises(NotConfigured, match="no display") as told:
+        await browsers.sign_in("test", f"{site.here}/login")
+    for way in ("outrider browser login URL --state NAME", "browser.cdp_url", "manageStates"):
+        assert way in told.value.hint
+    with pytest.raises(NotConfigured, match="no display"):
+        await browsers.open("test", options=Options(headless=False))
+    await browsers.aclose()
+
+
+async def test_the_users_own_chrome_needs_no_state(site, tmp_path):
+    browsers = Browsers(BrowserSettings(cdp_url=SecretStr("chrome")), site.guard, tmp_path)
+    with pytest.raises(Refused, match="own Chrome"):
+        await browsers.sign_in("test", f"{site.here}/login")
+    await browsers.aclose()
+
+
+async def test_what_cannot_be_opened_or_named_leaves_no_window(windows, site):
+    with pytest.raises(InvalidInput, match="state_id"):
+        await windows.sign_in("test", f"{site.here}/login", "../x")
+    for url in ("file:///etc/passwd", "http://127.0.0.1:1/"):
+        with pytest.raises(OutriderError):
+            await windows.sign_in("test", url)
+    assert windows.list() == []

@@ -1,0 +1,110 @@
+"""`outrider browser` as people and programs type it: what is kept of sign-ins, and how one is made."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import browser_site
+import fakes
+
+pytestmark = pytest.mark.anyio
+SECRET = "s3cr3t-token"
+STATE = {
+    "cookies": [{"name": "who", "value": SECRET, "domain": "shop.example", "path": "/", "expires": -1}],
+    "origins": [{"origin": "https://shop.example", "localStorage": [{"name": "token", "value": SECRET}]}],
+}
+
+
+async def outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs the command in that home, without anything from the outside."""
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
+    with anyio.fail_after(60):
+        return await anyio.run_process(
+            [sys.executable, "-m", "outrider", "browser", *arguments], env=environment, cwd=home, check=False
+        )
+
+
+async def imported(home: Path, **environ: str) -> Path:
+    """A state that was written elsewhere, kept as `shop`; its file."""
+    file = home / "elsewhere.json"
+    file.write_text(json.dumps(STATE))
+    done = await outrider(home, "state", "import", str(file), "--state", "Shop", "--json", **environ)
+    assert done.returncode == 0, done.stderr
+    return Path(json.loads(done.stdout)["path"])
+
+
+async def test_states_are_imported_listed_and_deleted_without_their_values(home: Path):
+    kept = await imported(home)
+    listed = await outrider(home, "state", "list")
+    rows = await outrider(home, "state", "list", "--json")
+    deleted = await outrider(home, "state", "delete", "shop")
+    again = await outrider(home, "state", "delete", "shop")
+    assert "shop" in listed.stdout.decode()
+    assert "1 cookies" in listed.stdout.decode()
+    assert json.loads(rows.stdout)[0]["origins"] == ["https://shop.example"]
+    assert "deleted shop" in deleted.stdout.decode()
+    assert (again.returncode, kept.exists()) == (2, False)
+    for each in (listed, rows, deleted, again):
+        assert SECRET.encode() not in each.stdout + each.stderr
+
+
+async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(home: Path):
+    kept = await imported(home, OUTRIDER_BROWSER__STATE_KEY="a passphrase")
+    assert SECRET not in kept.read_text()
+    assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    rows = json.loads((await outrider(home, "state", "list", "--json")).stdout)
+    assert (rows[0]["encrypted"], rows[0]["cookies"]) == (True, None)
+    moved = await outrider(home, "state", "import", str(kept), "--state", "b", OUTRIDER_BROWSER__STATE_KEY="another")
+    assert moved.returncode == 3
+    assert b"OUTRIDER_BROWSER__STATE_KEY" in moved.stderr
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"cookies": 3}', "no JSON"])
+async def test_a_file_that_is_no_state_is_refused(home: Path, text: str):
+    (home / "wrong.json").write_text(text)
+    done = await outrider(home, "state", "import", "wrong.json", "--json")
+    assert done.returncode in (2, 4)
+    assert json.loads(done.stdout)["error"]["hint"]
+    assert json.loads((await outrider(home, "state", "list", "--json")).stdout) == []
+
+
+async def test_a_damaged_state_is_listed_and_can_be_deleted(home: Path):
+    kept = await imported(home)
+    kept.write_text("half of a fi")
+    listed = await outrider(home, "state", "list")
+    deleted = await outrider(home, "state", "delete", "shop")
+    assert "damaged" in listed.stdout.decode()
+    assert deleted.returncode == 0
+    assert not kept.exists()
+
+
+async def test_signing_in_without_a_display_says_what_to_do(home: Path):
+    done = await outrider(home, "login", "https://shop.example")
+    assert done.returncode == 3
+    assert b"no display" in done.stderr
+    assert b"outrider browser state import FILE --state NAME" in done.stderr
+
+
+async def test_signing_in_by_hand_keeps_what_the_site_has_stored(home: Path):
+    windows = '["--ozone-platform=headless"]'
+    async with fakes.serve(browser_site.site()) as url:
+        environ = {"DISPLAY": ":none", "OUTRIDER_BROWSER__FLAGS": windows, "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
+        done = await outrider(
+            home, "login", f"{url}/remembering", "--state", "site", "--seconds", "3", "--json", **environ
+        )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told | {"path": ""} == {
+        "state_id": "site",
+        "saved": True,
+        "cookies": 1,
+        "origins": [url],
+        "closed": False,
+        "path": "",
+    }
+    assert b"then close it" in done.stderr
