@@ -1,0 +1,124 @@
+"""Where plans are kept: one row a session, changed in one transaction, and an archive that only grows."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+from outrider.core.context import Call
+from outrider.core.db import Database, storable
+from outrider.plans.plan import Observation, PastGoal, Plan
+
+
+class Plans:
+    """The plans of all sessions. A session sees only its own; calls of one session never lose each other's change."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, call: Call) -> Plan:
+        """The plan of the call's session; an empty one if there is none. Raises Unavailable."""
+        from sqlalchemy import select
+
+        from outrider.plans.tables import plans
+
+        async with self._database.read() as connection:
+            query = select(plans.c.state).where(plans.c.scope == scope(call))
+            state = (await connection.execute(query)).scalar()
+        return Plan.from_dict(state) if state else Plan()
+
+    async def change(self, call: Call, step: Callable[[Plan], Plan]) -> Plan:
+        """Puts the plan that `step` makes of the present one in its place, and archives what is new in it.
+
+        Args:
+            call: Whose plan.
+            step: From plan to plan; what it raises leaves everything as it was.
+
+        Returns:
+            The new plan.
+        """
+        from sqlalchemy import select
+
+        from outrider.plans.tables import plans
+
+        key = scope(call)
+        async with self._database.write() as connection:
+            await connection.execute(self._first(call, key))
+            query = select(plans.c.state).where(plans.c.scope == key).with_for_update()
+            state = (await connection.execute(query)).scalar_one()
+            old = Plan.from_dict(state) if state else Plan()
+            new = step(old)
+            values = {"state": _storable(new.to_dict()), "updated_at": time.time()}
+            await connection.execute(plans.update().where(plans.c.scope == key).values(values))
+            await self._archive(connection, key, old, new)
+        return new
+
+    async def forget(self, call: Call) -> None:
+        """Removes the session's plan with its archive."""
+        from outrider.plans.tables import plan_records, plans
+
+        async with self._database.write() as connection:
+            for table in (plans, plan_records):
+                await connection.execute(table.delete().where(table.c.scope == scope(call)))
+
+    async def past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
+        """The session's goals that were left, newest first."""
+        rows = await self._records(call, "goal", limit)
+        return [PastGoal(row["number"], row["text"], row["outcome"], row["at"]) for row in rows]
+
+    async def observations(self, call: Call, limit: int = 100) -> list[Observation]:
+        """The session's observations, newest first."""
+        rows = await self._records(call, "observation", limit)
+        return [Observation(row["number"], row["text"], row["at"]) for row in rows]
+
+    async def _records(self, call: Call, kind: str, limit: int) -> list[Any]:
+        from sqlalchemy import select
+
+        from outrider.plans.tables import plan_records as records
+
+        query = select(records).where(records.c.scope == scope(call), records.c.kind == kind)
+        async with self._database.read() as connection:
+            found = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
+            return list(found.mappings())
+
+    def _first(self, call: Call, key: str) -> Any:
+        """Makes sure that there is a row to lock."""
+        from outrider.plans.tables import plans
+
+        row = {
+            "scope": key,
+            "workspace": storable(call.workspace, 200) if call.workspace else None,
+            "session": storable(call.session, 200),
+            "state": {},
+            "updated_at": time.time(),
+        }
+        return self._database.insert(plans).values(row).on_conflict_do_nothing(index_elements=["scope"])
+
+    async def _archive(self, connection: Any, key: str, old: Plan, new: Plan) -> None:
+        from outrider.plans.tables import plan_records
+
+        rows = [
+            {"kind": "goal", "number": each.number, "text": each.text, "outcome": each.outcome, "at": each.at}
+            for each in new.past_goals
+            if each.number > old.left
+        ] + [
+            {"kind": "observation", "number": each.number, "text": each.text, "outcome": "", "at": each.at}
+            for each in new.observations
+            if each.number > old.observed
+        ]
+        if rows:
+            await connection.execute(plan_records.insert(), [_storable(row) | {"scope": key} for row in rows])
+
+
+def scope(call: Call) -> str:
+    """The key of a session's plan: of its workspace and its name, so that equal names do not meet."""
+    return hashlib.sha256(f"{call.workspace or ''}\x1f{call.session}".encode("utf-8", "replace")).hexdigest()
+
+
+def _storable(value: Any) -> Any:
+    """JSON-able data whose texts every database takes."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {name: _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value

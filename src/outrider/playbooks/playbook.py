@@ -1,0 +1,67 @@
+"""What a playbook is. The field names are those of its JSON, which hosts and exported files know."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Named = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class Action(BaseModel, extra="forbid"):
+    """Which tool a step calls, and what for."""
+
+    toolName: Named
+    purpose: Words
+
+
+class Step(BaseModel, extra="forbid"):
+    """One step: what it needs by name, and the name under which later steps find what it gives."""
+
+    stepId: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
+    description: Words
+    action: Action
+    requiredData: Annotated[list[Named], Field(max_length=50)] = []
+    outputVariable: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
+
+
+class SuccessCriteria(BaseModel, extra="forbid"):
+    """How to tell that it worked."""
+
+    description: Words
+    requiredArtifacts: Annotated[list[Named], Field(max_length=50)] = []
+
+
+class Workflow(BaseModel, extra="forbid"):
+    """A playbook's own words, without who keeps it."""
+
+    goal: Words
+    initialCommand: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000)] = ""
+    inputs: Annotated[list[Named], Field(max_length=50, description="Names of data that the user gives")] = []
+    workflow: Annotated[list[Step], Field(min_length=1, max_length=100)]
+    successCriteria: SuccessCriteria | None = None
+
+
+@dataclass(frozen=True)
+class Playbook:
+    """A kept workflow. Times are seconds since the epoch."""
+
+    id: str
+    assistant: str
+    content: Workflow
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One time that a playbook was followed; `outcome` is running, succeeded or failed."""
+
+    id: str
+    playbook: str
+    session: str
+    started_at: float
+    ended_at: float | None
+    outcome: str
+    notes: str

@@ -1,0 +1,176 @@
+"""Where playbooks are kept. Every operation sees those of the call's assistant and no others."""
+
+import hashlib
+import time
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from outrider.core.context import Call
+from outrider.core.db import Database, storable
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+from outrider.playbooks.check import numbered, problems
+from outrider.playbooks.playbook import Playbook, Run, Workflow
+
+RUNS = 20  # of one playbook that are shown
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One page of playbooks; `total` counts all of them."""
+
+    items: list[Playbook]
+    total: int
+
+
+class Playbooks:
+    """The playbooks of all assistants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, call: Call, workflow: Workflow) -> Playbook:
+        """Keeps a workflow. Raises InvalidInput with all problems, NotConfigured without an assistant."""
+        from outrider.playbooks.tables import playbooks
+
+        key, now = owner(call), time.time()
+        kept = Playbook(str(uuid.uuid4()), call.assistant or "", _checked(workflow), now, now)
+        row = {
+            "id": kept.id,
+            "owner": key,
+            "workspace": call.workspace,
+            "assistant": storable(kept.assistant, 200),
+            "content": kept.content.model_dump(mode="json"),
+            "created_at": now,
+            "updated_at": now,
+        }
+        async with self._database.write() as connection:
+            await connection.execute(playbooks.insert(), [row])
+        return kept
+
+    async def page(self, call: Call, page: int = 1, size: int | None = None) -> Listed:
+        """The assistant's playbooks, newest first; `page` counts from 1, no `size` means all."""
+        from sqlalchemy import func, select
+
+        from outrider.playbooks.tables import playbooks
+
+        mine = playbooks.c.owner == owner(call)
+        query = select(playbooks).where(mine).order_by(playbooks.c.created_at.desc(), playbooks.c.id)
+        if size is not None:
+            query = query.limit(size).offset((page - 1) * size)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(playbooks).where(mine))).scalar_one()
+            rows = (await connection.execute(query)).mappings().all()
+        return Listed([_playbook(row) for row in rows], total)
+
+    async def get(self, call: Call, name: str) -> Playbook:
+        """The playbook of that id. Raises NotFound, also for another assistant's."""
+        from sqlalchemy import select
+
+        from outrider.playbooks.tables import playbooks
+
+        query = select(playbooks).where(playbooks.c.owner == owner(call), playbooks.c.id == storable(name, 64))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise _unknown(name)
+        return _playbook(row)
+
+    async def update(self, call: Call, name: str, changes: dict[str, Any]) -> Playbook:
+        """With other values for some of its fields. Raises NotFound, InvalidInput; then nothing changes."""
+        from outrider.playbooks.tables import playbooks
+
+        kept = await self.get(call, name)
+        content = _checked(_merged(kept.content, changes))
+        now = time.time()
+        values = {"content": content.model_dump(mode="json"), "updated_at": now}
+        mine = (playbooks.c.owner == owner(call)) & (playbooks.c.id == kept.id)
+        async with self._database.write() as connection:
+            found = await connection.execute(playbooks.update().where(mine).values(values))
+        if not found.rowcount:
+            raise _unknown(name)
+        return replace(kept, content=content, updated_at=now)
+
+    async def delete(self, call: Call, name: str) -> None:
+        """Removes a playbook with its runs. Raises NotFound."""
+        from outrider.playbooks.tables import playbooks
+
+        mine = (playbooks.c.owner == owner(call)) & (playbooks.c.id == storable(name, 64))
+        async with self._database.write() as connection:
+            if not (await connection.execute(playbooks.delete().where(mine))).rowcount:
+                raise _unknown(name)
+
+    async def begin(self, call: Call, playbook: Playbook) -> Run:
+        """Records that the playbook is being followed."""
+        from outrider.playbooks.tables import playbook_runs
+
+        session = storable(call.session, 200)
+        run = Run(str(uuid.uuid4()), playbook.id, session, time.time(), None, "running", "")
+        async with self._database.write() as connection:
+            await connection.execute(playbook_runs.insert(), [vars(run)])
+        return run
+
+    async def end(self, call: Call, run_id: str, *, succeeded: bool, notes: str) -> Run:
+        """Records how it went; once. Raises NotFound for a run that is unknown, ended, or another assistant's."""
+        from sqlalchemy import select
+
+        from outrider.playbooks.tables import playbook_runs as runs
+        from outrider.playbooks.tables import playbooks
+
+        mine = select(playbooks.c.id).where(playbooks.c.owner == owner(call))
+        open_one = (runs.c.id == storable(run_id, 64)) & runs.c.ended_at.is_(None) & runs.c.playbook.in_(mine)
+        values = {"ended_at": time.time(), "outcome": "succeeded" if succeeded else "failed", "notes": storable(notes)}
+        async with self._database.write() as connection:
+            query = runs.update().where(open_one).values(values).returning(*runs.c)
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            hint = "select_playbook begins one and names it"
+            raise NotFound(f"runId: no open run {run_id[:64]!r}", hint=hint, code="run_not_found")
+        return Run(**row)
+
+    async def runs(self, playbook: Playbook) -> list[Run]:
+        """The latest times that it was followed, newest first."""
+        from sqlalchemy import select
+
+        from outrider.playbooks.tables import playbook_runs as runs
+
+        query = select(runs).where(runs.c.playbook == playbook.id).order_by(runs.c.started_at.desc()).limit(RUNS)
+        async with self._database.read() as connection:
+            return [Run(**row) for row in (await connection.execute(query)).mappings()]
+
+
+def owner(call: Call) -> str:
+    """The key of an assistant within its workspace. Raises NotConfigured where the host names none."""
+    if not call.assistant:
+        raise NotConfigured(
+            "playbooks belong to an assistant, and this call names none",
+            code="context_missing",
+            hint="the host sends `assistant_id` in the call's _meta, or is started with --assistant NAME",
+        )
+    return hashlib.sha256(f"{call.workspace or ''}\x1f{call.assistant}".encode("utf-8", "replace")).hexdigest()
+
+
+def _checked(workflow: Workflow) -> Workflow:
+    found = problems(workflow)
+    if found:
+        raise InvalidInput("; ".join(found), hint="correct these and call again", details={"problems": found})
+    return numbered(workflow)
+
+
+def _merged(content: Workflow, changes: dict[str, Any]) -> Workflow:
+    from pydantic import ValidationError
+
+    try:
+        return Workflow.model_validate(content.model_dump() | changes)
+    except ValidationError as error:
+        found = [f"playbook.{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        raise InvalidInput("; ".join(found), hint="correct these and call again") from None
+
+
+def _playbook(row: Any) -> Playbook:
+    content = Workflow.model_validate(row["content"])
+    return Playbook(row["id"], row["assistant"], content, row["created_at"], row["updated_at"])
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"id: no playbook {name[:64]!r}", hint="list_playbooks shows yours", code="playbook_not_found")

@@ -1,0 +1,227 @@
+"""Playbooks for a model: keep a workflow that went well, find it again, follow it, and note how it went."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.tool import Toolset
+from outrider.plans import Plan, Plans
+from outrider.playbooks import Playbook, Playbooks, Run, Step, SuccessCriteria, Workflow, problems
+from outrider.playbooks.check import inputs_of
+
+playbook = Toolset(
+    "playbook",
+    "Workflows of this assistant. Before a task that may recur, look with list_playbooks; select_playbook gives the "
+    "steps and begins a run, finish_playbook records how it went. After a task that went well and may come again, "
+    "create_playbook.",
+)
+
+Id = Annotated[str, Field(min_length=1, max_length=64, description="The playbook's id")]
+Page = Annotated[int, Field(ge=1, description="From 1")]
+PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all")]
+MOST_JSON = 500_000
+
+
+class Answer(BaseModel):
+    """What the playbook tools answer, in the fields that they set."""
+
+    success: bool = True
+    id: str = ""
+    playbook: dict[str, Any] = {}
+    page: dict[str, Any] = {}
+    formattedText: str = ""
+    runId: str = ""
+    inputs: list[str] = Field(default=[], description="Data that the user must give first")
+    instructions: list[str] = []
+    todos: list[int] = Field(default=[], description="Ids of the todos that were made")
+    runs: list[dict[str, Any]] = []
+
+    def __str__(self) -> str:
+        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
+
+
+@playbook.tool(effect="write", title="Keep a playbook", stake="never_ask")
+async def create_playbook(
+    playbooks: Playbooks,
+    call: Call,
+    /,
+    goal: Annotated[str, Field(min_length=1, max_length=2_000)],
+    workflow: Annotated[list[Step], Field(min_length=1, max_length=100, description="The steps, in order")],
+    initialCommand: Annotated[str, Field(max_length=2_000, description="What a user says to start it")] = "",
+    successCriteria: SuccessCriteria | None = None,
+    inputs: Annotated[list[str] | None, Field(max_length=50, description="Names of data that the user gives")] = None,
+) -> Answer:
+    """Keep a workflow for next time. requiredData are names that inputs or earlier outputVariables give."""
+    content = _workflow({
+        "goal": goal, "workflow": workflow, "initialCommand": initialCommand, "successCriteria": successCriteria,
+        "inputs": inputs or [],
+    })  # fmt: skip
+    kept = await playbooks.create(call, content)
+    return Answer(success=True, playbook=_shown(kept))
+
+
+@playbook.tool(title="List playbooks")
+async def list_playbooks(playbooks: Playbooks, call: Call, /, page: Page = 1, pageSize: PageSize = -1) -> Answer:
+    """This assistant's playbooks, newest first."""
+    size = pageSize if pageSize > 0 else None
+    found = await playbooks.page(call, page, size)
+    pages = -(-found.total // size) if size else 1
+    items = [_shown(each) for each in found.items]
+    first = (page - 1) * size if size else 0
+    lines = [_line(number, each) for number, each in enumerate(found.items, first + 1)]
+    facts = {"page": page, "pageSize": pageSize, "totalItems": found.total, "totalPages": pages, "items": items}
+    return Answer(success=True, page=facts, formattedText="\n".join(lines) or "no playbooks yet; create_playbook")
+
+
+@playbook.tool(title="Show a playbook")
+async def get_playbook(playbooks: Playbooks, call: Call, /, id: Id) -> Answer:
+    """One playbook with its steps, and how it went the last times."""
+    kept = await playbooks.get(call, id)
+    return Answer(success=True, playbook=_shown(kept), runs=[_ran(run) for run in await playbooks.runs(kept)])
+
+
+@playbook.tool(effect="write", title="Change a playbook", stake="never_ask")
+async def update_playbook(
+    playbooks: Playbooks,
+    call: Call,
+    /,
+    id: Id,
+    playbook: Annotated[
+        dict[str, Any], Field(description="New values of goal, initialCommand, workflow, successCriteria or inputs")
+    ],
+) -> Answer:
+    """Replace some fields of a playbook; the others stay."""
+    kept = await playbooks.update(call, id, playbook)
+    return Answer(success=True, playbook=_shown(kept))
+
+
+@playbook.tool(effect="write", title="Delete a playbook")
+async def delete_playbook(playbooks: Playbooks, call: Call, /, id: Id) -> Answer:
+    """Remove a playbook and the record of its runs."""
+    await playbooks.delete(call, id)
+    return Answer(success=True, id=id)
+
+
+@playbook.tool(effect="write", title="Follow a playbook", stake="never_ask")
+async def select_playbook(
+    playbooks: Playbooks,
+    plans: Plans,
+    call: Call,
+    /,
+    id: Id,
+    create_todos: Annotated[bool, Field(description="Make the steps the session's todos")] = False,
+) -> Answer:
+    """Take a playbook to follow now: its steps, what is needed first, and a run to finish."""
+    kept = await playbooks.get(call, id)
+    todos: list[int] = []
+    if create_todos:
+        plan = await plans.change(call, lambda plan: _planned(plan, kept))
+        todos = [todo.id for todo in plan.todos[-len(kept.content.workflow) :]]
+    run = await playbooks.begin(call, kept)
+    needed = inputs_of(kept.content)
+    return Answer(
+        success=True, playbook=_shown(kept), runId=run.id, inputs=needed, todos=todos,
+        instructions=_instructions(kept, needed, todos=bool(todos)),
+    )  # fmt: skip
+
+
+@playbook.tool(effect="write", title="Finish a playbook", stake="never_ask")
+async def finish_playbook(
+    playbooks: Playbooks,
+    call: Call,
+    /,
+    runId: Annotated[str, Field(min_length=1, max_length=64, description="From select_playbook")],
+    succeeded: Annotated[bool, Field(description="Whether the success criteria are met")],
+    notes: Annotated[str, Field(max_length=5_000, description="What to do otherwise next time")] = "",
+) -> Answer:
+    """Record how following a playbook went."""
+    run = await playbooks.end(call, runId, succeeded=succeeded, notes=notes)
+    return Answer(success=True, id=run.playbook, runs=[_ran(run)])
+
+
+@playbook.tool(title="Export playbooks")
+async def export_playbooks(
+    playbooks: Playbooks,
+    call: Call,
+    /,
+    ids: Annotated[list[str] | None, Field(max_length=100, description="Default: all")] = None,
+) -> str:
+    """Playbooks as JSON, to keep in a file or to import elsewhere."""
+    found = [await playbooks.get(call, each) for each in ids] if ids else (await playbooks.page(call)).items
+    return json.dumps({"playbooks": [_content(each) for each in found]}, ensure_ascii=False, indent=2)
+
+
+@playbook.tool(effect="write", title="Import playbooks")
+async def import_playbooks(
+    playbooks: Playbooks,
+    call: Call,
+    /,
+    content: Annotated[str, Field(min_length=2, max_length=MOST_JSON, description="What export_playbooks gave")],
+) -> Answer:
+    """Keep playbooks from JSON as new ones; all of them, or none if one is wrong."""
+    try:
+        given = json.loads(content)["playbooks"]
+        found = [_workflow(each) for each in given]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InvalidInput("content: is not the JSON of export_playbooks", hint='{"playbooks": […]}') from None
+    wrong = [f"{each.goal[:50]}: {problem}" for each in found for problem in problems(each)]
+    if wrong:
+        raise InvalidInput("; ".join(wrong), hint="correct these and import again; nothing was kept")
+    kept = [await playbooks.create(call, each) for each in found]
+    return Answer(success=True, page={"items": [_shown(each) for each in kept]})
+
+
+def _workflow(data: dict[str, Any]) -> Workflow:
+    try:
+        return Workflow.model_validate(data)
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        raise InvalidInput("; ".join(found), hint="correct these and call again") from None
+
+
+def _planned(plan: Plan, kept: Playbook) -> Plan:
+    """The plan with the playbook's goal, if it has none, and its steps behind the todos there are."""
+    plan = plan if plan.goal else plan.pursuing(kept.content.goal)
+    before: Iterable[int] = ()
+    for step in kept.content.workflow:
+        plan = plan.with_todo(step.description, after=before)
+        before = (plan.todos[-1].id,)
+    return plan
+
+
+def _instructions(kept: Playbook, needed: list[str], *, todos: bool) -> list[str]:
+    lines = [f"Ask the user for {', '.join(needed)} unless it is known."] if needed else []
+    lines += ["Follow the todos in order; mark_todo each as soon as it is done." if todos else "Follow the steps."]
+    criteria = kept.content.successCriteria
+    lines += [f"Then check: {criteria.description}"] if criteria else []
+    return [*lines, "At the end call finish_playbook, also when you give up."]
+
+
+def _shown(kept: Playbook) -> dict[str, Any]:
+    about = {"id": kept.id, "agentId": kept.assistant} | _content(kept)
+    return about | {"createdAt": _iso(kept.created_at), "updatedAt": _iso(kept.updated_at)}
+
+
+def _content(kept: Playbook) -> dict[str, Any]:
+    return kept.content.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+
+def _line(number: int, kept: Playbook) -> str:
+    content = kept.content
+    words = f"goal:{json.dumps(content.goal, ensure_ascii=False)}"
+    first = f"initial:{json.dumps(content.initialCommand, ensure_ascii=False)}"
+    return f"{number}. id:{kept.id} {words} {first} steps:{len(content.workflow)} createdAt:{_iso(kept.created_at)}"
+
+
+def _ran(run: Run) -> dict[str, Any]:
+    ended = {"endedAt": _iso(run.ended_at)} if run.ended_at is not None else {}
+    return {"runId": run.id, "outcome": run.outcome, "startedAt": _iso(run.started_at), "notes": run.notes} | ended
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,142 @@
+"""Toolset `playbook`, promise by promise."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from outrider.app import App, open_app
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+ANNA, BERT = Call(session="s", assistant="anna"), Call(session="s", assistant="bert")
+STEP = {
+    "stepId": "s1",
+    "description": "Search shops",
+    "action": {"toolName": "websearch", "purpose": "find offers"},
+    "requiredData": ["product"],
+    "outputVariable": "offers",
+}
+PRICES = {
+    "goal": "Weekly price check",
+    "initialCommand": "compare prices every Monday",
+    "workflow": [STEP],
+    "successCriteria": {"description": "table written", "requiredArtifacts": ["prices.csv"]},
+}
+
+
+def opened(home: Path) -> Any:
+    return open_app(load({"toolsets": ["planning", "playbook"]}, environ={}, home=home, workspace=home))
+
+
+async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:
+    return (await app.call("create_playbook", call, **(PRICES | changes))).data["playbook"]["id"]
+
+
+async def test_a_playbook_is_kept_as_it_was_given(home: Path):
+    async with opened(home) as app:
+        name = await kept(app)
+    async with opened(home) as app:
+        shown = (await app.call("get_playbook", ANNA, id=name)).data["playbook"]
+    assert {field: shown[field] for field in PRICES} == PRICES
+    assert shown["agentId"] == "anna"
+
+
+async def test_each_assistant_sees_and_changes_only_its_own(home: Path):
+    async with opened(home) as app:
+        name = await kept(app)
+        assert (await app.call("list_playbooks", BERT)).data["page"]["totalItems"] == 0
+        for tool, more in [
+            ("get_playbook", {}),
+            ("update_playbook", {"playbook": {"goal": "mine now"}}),
+            ("delete_playbook", {}),
+            ("select_playbook", {}),
+        ]:
+            with pytest.raises(NotFound, match="no playbook"):
+                await app.call(tool, BERT, id=name, **more)
+        assert (await app.call("get_playbook", ANNA, id=name)).data["playbook"]["goal"] == PRICES["goal"]
+
+
+async def test_without_an_assistant_the_error_says_who_must_name_one(home: Path):
+    async with opened(home) as app:
+        with pytest.raises(NotConfigured) as caught:
+            await app.call("list_playbooks", Call(session="s"))
+    assert caught.value.code == "context_missing"
+    assert "assistant_id" in caught.value.hint
+
+
+async def test_pages_are_full_and_count_only_ones_own(home: Path):
+    async with opened(home) as app:
+        for number in range(5):
+            await kept(app, goal=f"goal {number}")
+            await kept(app, BERT)
+        page = (await app.call("list_playbooks", ANNA, page=2, pageSize=2)).data
+    assert [item["goal"] for item in page["page"]["items"]] == ["goal 2", "goal 1"]
+    assert (page["page"]["totalItems"], page["page"]["totalPages"]) == (5, 3)
+    assert page["formattedText"].startswith("3. id:")
+
+
+async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
+    async with opened(home) as app:
+        name = await kept(app)
+        shown = (await app.call("update_playbook", ANNA, id=name, playbook={"goal": "Daily check"})).data["playbook"]
+        assert (shown["goal"], shown["workflow"]) == ("Daily check", [STEP])
+        with pytest.raises(InvalidInput, match="agentId"):
+            await app.call("update_playbook", ANNA, id=name, playbook={"agentId": "bert"})
+        with pytest.raises(InvalidInput, match="workflow"):
+            await app.call("update_playbook", ANNA, id=name, playbook={"workflow": []})
+        assert (await app.call("get_playbook", ANNA, id=name)).data["playbook"]["goal"] == "Daily check"
+
+
+async def test_a_workflow_with_problems_is_refused_with_all_of_them(home: Path):
+    async with opened(home) as app:
+        with pytest.raises(InvalidInput) as caught:
+            await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [STEP, STEP], "inputs": ["shop"]}))
+        assert (await app.call("list_playbooks", ANNA)).data["page"]["totalItems"] == 0
+    assert len(caught.value.details["problems"]) == 4
+
+
+async def test_following_a_playbook_makes_todos_and_is_recorded(home: Path):
+    second = STEP | {"stepId": "s2", "description": "Write table", "requiredData": ["offers"], "outputVariable": "t"}
+    async with opened(home) as app:
+        name = await kept(app, workflow=[STEP, second])
+        chosen = (await app.call("select_playbook", ANNA, id=name, create_todos=True)).data
+        state = (await app.call("get_current_state", ANNA)).data
+        await app.call("finish_playbook", ANNA, runId=chosen["runId"], succeeded=True, notes="two shops closed")
+        runs = (await app.call("get_playbook", ANNA, id=name)).data["runs"]
+        with pytest.raises(NotFound, match="no open run"):
+            await app.call("finish_playbook", ANNA, runId=chosen["runId"], succeeded=False)
+    assert chosen["inputs"] == ["product"]
+    assert chosen["todos"] == [1, 2]
+    assert state["goal"] == PRICES["goal"]
+    assert [todo.get("after") for todo in state["todos"]] == [None, [1]]
+    assert (runs[0]["outcome"], runs[0]["notes"]) == ("succeeded", "two shops closed")
+
+
+async def test_playbooks_travel_as_json_to_another_assistant(home: Path):
+    async with opened(home) as app:
+        await kept(app)
+        text = (await app.call("export_playbooks", ANNA)).text
+        await app.call("import_playbooks", BERT, content=text)
+        assert (await app.call("list_playbooks", BERT)).data["page"]["items"][0]["goal"] == PRICES["goal"]
+
+
+async def test_an_import_with_one_wrong_playbook_keeps_none(home: Path):
+    wrong = json.dumps({"playbooks": [PRICES, PRICES | {"workflow": [STEP, STEP]}]})
+    async with opened(home) as app:
+        for content in (wrong, "[]", "{", '{"playbooks": [1]}'):
+            with pytest.raises(InvalidInput):
+                await app.call("import_playbooks", ANNA, content=content)
+        assert (await app.call("list_playbooks", ANNA)).data["page"]["totalItems"] == 0
+
+
+async def test_deleting_removes_a_playbook_with_its_runs(home: Path):
+    async with opened(home) as app:
+        name = await kept(app)
+        await app.call("select_playbook", ANNA, id=name)
+        assert (await app.call("delete_playbook", ANNA, id=name)).data["id"] == name
+        with pytest.raises(NotFound):
+            await app.call("get_playbook", ANNA, id=name)

@@ -1,0 +1,73 @@
+"""Whatever is done to a plan, its ids stay, its order holds and nothing waits for itself."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.errors import InvalidInput, NotFound
+from outrider.plans import Plan
+
+Step = Callable[[Plan], Plan]
+NUMBERS = st.integers(min_value=1, max_value=6)
+STEPS = st.one_of(
+    st.builds(lambda after: lambda plan: plan.with_todo("do", after=after), st.lists(NUMBERS, max_size=2)),
+    st.builds(lambda number, done: lambda plan: plan.marked(number, completed=done), NUMBERS, st.booleans()),
+    st.builds(lambda number, after: lambda plan: plan.edited(number, after=after), NUMBERS, st.lists(NUMBERS)),
+    st.builds(lambda number, place: lambda plan: plan.edited(number, position=place), NUMBERS, NUMBERS),
+    st.builds(lambda number: lambda plan: plan.without([number]), NUMBERS),
+    st.builds(lambda text: lambda plan: plan.observing(f"saw {text}"), st.text(max_size=5)),
+    st.builds(lambda text: lambda plan: plan.pursuing(f"goal {text}"), st.text(max_size=5)),
+    st.just(lambda plan: plan.without_goal()),
+)
+
+
+@given(st.lists(STEPS, max_size=25))
+def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step]):
+    plan = Plan()
+    for step in steps:
+        try:
+            plan = step(plan)
+        except (NotFound, InvalidInput):
+            continue
+    ids = [todo.id for todo in plan.todos]
+    assert len(set(ids)) == len(ids)
+    assert all(number < plan.next_id for number in ids)
+    assert len(_order(plan)) == len(ids)
+    assert len(plan.observations) <= 10
+    assert Plan.from_dict(plan.to_dict()) == plan
+
+
+def _order(plan: Plan) -> list[int]:
+    """The todos in an order that keeps what each waits for before it; shorter than the plan for a circle."""
+    done: list[int] = []
+    while new := [todo.id for todo in plan.todos if todo.id not in done and set(todo.after) <= set(done)]:
+        done += new
+    return done
+
+
+def test_a_todo_cannot_wait_for_itself_over_others():
+    plan = Plan().with_todo("one").with_todo("two", after=[1]).with_todo("three", after=[2])
+    with pytest.raises(InvalidInput, match="todo 1 would wait for itself"):
+        plan.edited(1, after=[3])
+
+
+def test_an_unknown_id_names_those_that_there_are():
+    with pytest.raises(NotFound) as caught:
+        Plan().with_todo("one").with_todo("two").marked(7, completed=True)
+    assert "1, 2" in caught.value.hint
+
+
+def test_a_goal_that_is_left_with_all_todos_done_was_completed():
+    done = Plan().pursuing("ship").with_todo("one").marked(1, completed=True).without_goal()
+    given_up = Plan().pursuing("ship").with_todo("one").without_goal()
+    assert [each.outcome for each in (*done.past_goals, *given_up.past_goals)] == ["completed", "cleared"]
+    assert done.goal is None
+    assert done.last_cleared_goal == "ship"
+
+
+def test_removing_a_todo_lets_go_those_that_waited_for_it():
+    plan = Plan().with_todo("one").with_todo("two", after=[1]).without([1])
+    assert plan.todos[0].after == ()
+    assert plan.with_todo("three").todos[-1].id == 3
