@@ -25,12 +25,14 @@ class ToolPolicy(BaseModel, extra="forbid"):
     )
 
 
-def offered(tools: Iterable[Tool], policy: ToolPolicy) -> dict[str, Tool]:
-    """The tools that the policy lets through, by name. Unknown names are ignored with a warning."""
+def offered(tools: Iterable[Tool], policy: ToolPolicy, *, warn: bool = True) -> dict[str, Tool]:
+    """The tools that the policy lets through, by name. Unknown names are ignored, with a warning if wanted."""
     known = {tool.name: tool for tool in tools}
     allowed = _chosen(policy.enable, known)
     denied = _chosen(policy.disable, known)
-    _warn_of_strangers(map(_normal, policy.stakes), known)
+    if warn:
+        for names in (policy.enable, policy.disable, policy.stakes):
+            _warn_of_strangers(map(_normal, _parts(names)), known)
     return {name: tool for name, tool in known.items() if name in allowed and name not in denied}
 
 
@@ -57,11 +59,14 @@ def _spelled(arguments: object) -> str:
 
 def _chosen(wanted: Iterable[str], known: Mapping[str, Tool]) -> set[str]:
     """The known names among `wanted`; case and dashes do not matter."""
-    names = {_normal(part) for each in wanted for part in each.replace("\n", ",").split(",") if part.strip()}
+    names = {_normal(part) for part in _parts(wanted)}
     if names & EVERYTHING:
         return set(known)
-    _warn_of_strangers(names, known)
     return {name for name in known if _normal(name) in names}
+
+
+def _parts(wanted: Iterable[str]) -> list[str]:
+    return [part for each in wanted for part in each.replace("\n", ",").split(",") if part.strip()]
 
 
 def _warn_of_strangers(names: Iterable[str], known: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ their type, and the `Call`); after it stands what the model gives, and that beco
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
@@ -20,6 +20,7 @@ from outrider.core.result import Result, Text
 Effect = Literal["read", "write", "act"]
 Stake = Literal["never_ask", "low", "high"]
 Services = Mapping[type, Any]
+Source = Callable[[Services, Collection[str]], Awaitable[tuple["Tool", ...]]]
 P = ParamSpec("P")
 R = TypeVar("R")
 NAME_LIMIT = 64  # what MCP clients commonly accept, the prefix `builtin_<toolset>__` included
@@ -119,6 +120,8 @@ class Toolset:
         default: Served when nobody chooses.
         aliases: Further names it answers to, for hosts that know it by another.
         display_name: What people see where it differs from the name.
+        source: Gives the tools that come and go beside `tools` (see `changing`); None where all are fixed.
+        wanted: Whether the set is served when nobody chooses, where that depends on what is configured.
     """
 
     name: str
@@ -127,6 +130,22 @@ class Toolset:
     aliases: tuple[str, ...] = ()
     display_name: str = ""
     tools: dict[str, Tool] = field(default_factory=dict)
+    source: "Source | None" = None
+    wanted: "Callable[[Services], bool] | None" = None
+
+    def changing(self, fn: "Source") -> "Source":
+        """Makes `fn` the source of the tools that come and go.
+
+        It is awaited before tools are listed and every few seconds, so it must be cheap while nothing has changed. It
+        gets the services and the names that are taken, and returns tools of this set with names of their own.
+        """
+        self.source = fn
+        return fn
+
+    def default_where(self, fn: "Callable[[Services], bool]") -> "Callable[[Services], bool]":
+        """Makes `fn` decide whether the set is served when nobody chooses."""
+        self.wanted = fn
+        return fn
 
     def tool(
         self,

@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,11 +14,16 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavaila
 from outrider.core.events import Event, Events
 from outrider.core.policy import ToolPolicy, consent, offered
 from outrider.core.result import Result
-from outrider.core.tool import Services, Tool, Toolset
+from outrider.core.tool import Services, Stake, Tool, Toolset
 
 
 class Toolbox:
-    """The offered tools of some toolsets, with the services that they need."""
+    """The offered tools of some toolsets, with the services that they need.
+
+    Attributes:
+        tools: What is offered, by name. Tools that come and go are in it after a `refresh`.
+        changes: Whether tools may come and go.
+    """
 
     def __init__(
         self,
@@ -31,18 +36,49 @@ class Toolbox:
         self.policy = policy or ToolPolicy()
         every = [tool for toolset in self.toolsets.values() for tool in toolset.tools.values()]
         _refuse_duplicates(every)
-        self.tools: dict[str, Tool] = offered(every, self.policy)
+        self.changes = any(toolset.source for toolset in self.toolsets.values())
+        # Where tools come and go, a name that is unknown now may be known later.
+        self.tools: dict[str, Tool] = offered(every, self.policy, warn=not self.changes)
+        self._fixed = self.tools
+        self._taken = frozenset(tool.name for tool in every)
+        self._seen: tuple[Tool, ...] = ()
         self._services = services
         self._events = events
+
+    async def refresh(self) -> bool:
+        """Looks for tools that came or went; whether there were any."""
+        if not self.changes:
+            return False
+        found: tuple[Tool, ...] = ()
+        for toolset in self.toolsets.values():
+            if toolset.source is not None:
+                found += await toolset.source(self._services, self._taken)
+        if found == self._seen:
+            return False
+        self._seen = found
+        self.tools = self._fixed | offered(found, self.policy, warn=False)
+        return True
+
+    async def find(self, name: str) -> Tool:
+        """The tool of that name, also one that came since the last look. Raises NotFound."""
+        if name not in self.tools:
+            await self.refresh()
+        return self.get(name)
+
+    def narrowed(self, names: Iterable[str], stakes: Mapping[str, Stake] | None = None) -> "Toolbox":
+        """The same house with these tools alone, whatever comes later; `stakes` win over the policy's.
+
+        Names of tools that are not offered are left out.
+        """
+        wanted = set(names)
+        policy = self.policy.model_copy(update={"stakes": {**self.policy.stakes, **(stakes or {})}})
+        return self._view(lambda tool: tool.name in wanted, changes=False, policy=policy, _fixed=self.tools)
 
     def only(self, toolset: str) -> "Toolbox":
         """The same house seen through one toolset. Raises NotFound."""
         for each in self.toolsets.values():
             if toolset in (each.name, *each.aliases):
-                seen = copy.copy(self)
-                seen.toolsets = {each.name: each}
-                seen.tools = {name: tool for name, tool in self.tools.items() if name in each.tools}
-                return seen
+                return self._alone(each)
         raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
 
     def get(self, name: str) -> Tool:
@@ -52,6 +88,19 @@ class Toolbox:
         close = get_close_matches(name, self.tools, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"the tools are {', '.join(self.tools)}"
         raise NotFound(f"no tool {name!r}", hint=hint, code="unknown_tool")
+
+    def _alone(self, toolset: Toolset) -> "Toolbox":
+        changes = toolset.source is not None
+        one = {toolset.name: toolset}
+        return self._view(lambda tool: tool.toolset == toolset.name, changes=changes, toolsets=one, _seen=())
+
+    def _view(self, keeps: Callable[[Tool], bool], *, changes: bool, **other: Any) -> "Toolbox":
+        """The same house with the tools that `keeps` lets through."""
+        seen = copy.copy(self)
+        vars(seen).update(other, changes=changes)
+        for name in ("tools", "_fixed"):
+            vars(seen)[name] = {key: tool for key, tool in vars(seen)[name].items() if keeps(tool)}
+        return seen
 
     async def call(self, name: str, arguments: object = None, call: Call | None = None) -> Result:
         """Calls a tool: validation, consent, time limit and the event record happen here, once.
@@ -69,7 +118,7 @@ class Toolbox:
             AnswerNeeded: a person must be asked first.
         """
         call = call or Call()
-        tool = self.get(name)
+        tool = await self.find(name)
         given: dict[str, Any] = {}
         started = time.monotonic()
         outcome, size, message = "ok", 0, ""

@@ -62,7 +62,13 @@ async def questions(database: Database) -> Questions:
 
 async def asked(questions: Questions, run: str = "left", call: str = "c1", **more: Any) -> Question:
     asking = SimpleNamespace(id=run, root_run_id="root", agent="clerk")
-    values = {"kind": "approval", "tool": SEND, "arguments": {"to": "bob"}, "stake": "high", "message": "Send it?"}
+    values: dict[str, Any] = {
+        "kind": "approval",
+        "tool": SEND,
+        "arguments": {"to": "bob"},
+        "stake": "high",
+        "message": "Send it?",
+    }
     return await questions.ask(asking, call, **(values | more))
 
 

@@ -1,5 +1,6 @@
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 import anyio
 import pytest
@@ -11,7 +12,7 @@ from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderE
 from outrider.core.events import Event, Events
 from outrider.core.policy import ToolPolicy
 from outrider.core.result import Result, Text
-from outrider.core.tool import Toolset
+from outrider.core.tool import Services, Tool, Toolset
 from outrider.core.toolbox import Toolbox
 
 garden = Toolset("garden", "Grows things.", aliases=("plot",))
@@ -276,3 +277,71 @@ async def test_every_error_that_a_caller_can_react_to_is_of_one_family(box: Box)
     for tool in ("lose", "plant", "zzz"):
         with pytest.raises(OutriderError):
             await box().call(tool)
+
+
+class Beds(list[str]):
+    """What grows at the moment: a service that the tools which come and go are made from."""
+
+
+@pytest.fixture
+def orchard(events: Events) -> Callable[..., Toolbox]:
+    """A toolbox whose tools `pick_<fruit>` follow the beds that are given."""
+    toolset = Toolset("orchard", "Grows trees.")
+
+    @toolset.tool()
+    async def prune() -> str:
+        """Prune."""
+        return "pruned"
+
+    @toolset.changing
+    async def trees(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
+        names = [f"pick_{fruit}" for fruit in services[Beds]]
+        return tuple(Tool(name, name, "Pick.", "read", prune, toolset="orchard") for name in names if name not in taken)
+
+    def made(beds: Beds, **policy: Any) -> Toolbox:
+        return Toolbox([kitchen, toolset], {Beds: beds}, events, ToolPolicy.model_validate(policy))
+
+    return made
+
+
+async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[..., Toolbox]):
+    beds = Beds(["apple"])
+    box = orchard(beds)
+    assert box.changes
+    assert (await box.call("pick_apple")).text == "pruned"
+    assert not await box.refresh()
+    beds[:] = ["pear"]
+    assert await box.refresh()
+    assert set(box.tools) == {"brew", "prune", "pick_pear"}
+    with pytest.raises(NotFound, match="pick_apple"):
+        await box.call("pick_apple")
+
+
+async def test_a_toolset_alone_shows_its_own_tools_that_come_and_go(orchard: Callable[..., Toolbox]):
+    box = orchard(Beds(["apple"]))
+    await box.refresh()
+    for name, expected in {"orchard": {"prune", "pick_apple"}, "kitchen": {"brew"}}.items():
+        alone = box.only(name)
+        await alone.refresh()
+        assert (set(alone.tools), alone.changes) == (expected, name == "orchard")
+
+
+async def test_the_policy_holds_for_tools_that_come_later(orchard: Callable[..., Toolbox]):
+    box = orchard(Beds(["apple", "pear"]), enable=["prune", "pick-apple"])
+    await box.refresh()
+    assert set(box.tools) == {"prune", "pick_apple"}
+
+
+async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Callable[..., Toolbox]):
+    beds = Beds(["apple"])
+    box = orchard(beds)
+    await box.refresh()
+    narrow = box.narrowed(["pick_apple", "brew", "unheard_of"], {"brew": "high"})
+    beds[:] = ["pear"]
+    assert not await narrow.refresh()
+    assert set(narrow.tools) == {"brew", "pick_apple"}
+    with pytest.raises(AnswerNeeded):
+        await narrow.call("brew")
+    assert (await box.call("brew")).text == "tea"
+    with pytest.raises(NotFound):
+        await narrow.call("pick_pear")
