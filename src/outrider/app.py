@@ -25,9 +25,7 @@ from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
-from outrider.plans import Plans
-from outrider.playbooks import Playbooks
-from outrider.search import Hit, Query, Search
+from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
 
@@ -91,7 +89,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
     """
     loaded = loaded or load()
     guard = Guard(loaded.settings.egress)
-    async with _library_proxy(guard) as proxy:
+    async with _library_proxy(guard, loaded) as proxy:
         app, http = _build(loaded, guard, proxy)
         try:
             async with _beside(app.events.write_forever, lambda: _sweep_daily(app)):
@@ -132,9 +130,10 @@ async def _sweep_daily(app: App) -> None:
 
 
 @asynccontextmanager
-async def _library_proxy(guard: Guard) -> AsyncGenerator[str | None]:
-    """The address of a guarded proxy for search libraries that dial by themselves; None if there is no such library."""
-    if find_spec("ddgs") is None:
+async def _library_proxy(guard: Guard, loaded: Loaded) -> AsyncGenerator[str | None]:
+    """The address of a guarded proxy for what dials by itself when searching; None if there is nothing of the kind."""
+    program = loaded.settings.search.agent_browser
+    if find_spec("ddgs") is None and not (program.command or program.auto_install):
         yield None
         return
     from outrider.core.egress.proxy import EgressProxy
@@ -149,9 +148,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     http = Http(guard)
     browsers = Browsers(settings.browser, guard, settings.data_dir / "browser")
     pages = Pages(http, settings.pages, database, render=_render(browsers))
-    search = Search(
-        http, settings.search, database, local=_local(pages), proxy_url=lambda: proxy, environ=loaded.environ
-    )
+    powers = _search_powers(loaded, pages, browsers, lambda: proxy)
+    search = Search(http, settings.search, database, powers=powers, environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
     events = Events(database)
     services: dict[type, Any] = {
@@ -160,8 +158,6 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Browsers: browsers,
         Artifacts: artifacts,
         Citations: Citations(database),
-        Plans: Plans(database),
-        Playbooks: Playbooks(database),
         Choices: _choices(loaded),
     }
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
@@ -178,6 +174,46 @@ def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
         return await render(browsers, url)
 
     return rendered
+
+
+def _search_powers(loaded: Loaded, pages: Pages, browsers: Browsers, proxy: Callable[[], str | None]) -> Powers:
+    """What the search domain gets of the others."""
+    chosen, program = loaded.settings.search.agent_browser, None
+    if chosen.command or chosen.auto_install:
+        from outrider.search.agent_browser import AgentBrowser
+
+        folder = loaded.settings.data_dir / "agent-browser"
+        program = AgentBrowser(
+            chosen, folder, proxy_url=proxy, executable=lambda: _executable(browsers), environ=loaded.environ
+        )
+    return Powers(local=_local(pages), proxy_url=proxy, browser=_ResultPages(browsers), agent_browser=program)
+
+
+@dataclass(frozen=True)
+class _ResultPages:
+    """The search domain's view of the browser."""
+
+    browsers: Browsers
+
+    def missing(self) -> str:
+        there = self.browsers.settings.cdp_url or _executable(self.browsers)
+        return "" if there else "there is no browser (`outrider browser install` gets one)"
+
+    async def open(self, url: str) -> Page:
+        from outrider.browser.extract_dom import rendered_html
+        from outrider.browser.snapshot import Eyes
+        from outrider.browser.visit import visit
+
+        async with visit(self.browsers, url) as page:
+            return Page(page.url, (await rendered_html(Eyes(page))).html)
+
+
+def _executable(browsers: Browsers) -> str:
+    from outrider.browser.find import find_browser
+
+    with suppress(OutriderError):
+        return str(find_browser(browsers.settings.executable).path)
+    return ""
 
 
 def _local(pages: Pages) -> Callable[[Query], Awaitable[list[Hit]]]:

@@ -13,7 +13,6 @@ from outrider.search.links import is_web
 from outrider.search.provider import GROUP, Access, Credential, Powers, Provider, Rate
 from outrider.search.settings import WEB_JSON, SearchSettings
 
-DEFAULT_TIMEOUT = 20.0
 LONGEST_TIMEOUT = 120.0
 OPTIONS = ("endpoint", "timeout_s", "user_agent", "rate")
 ALIASES = {"google": "google_cse", "you_com": "you", "duckduckgo": "ddgs", "web_iq": "webiq"}
@@ -57,11 +56,13 @@ class ProviderStatus:
 
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, Provider]:
-    """Every provider by name: those in the folder and those of plugins."""
+    """Every provider by name: those in the folder, those of plugins, and one for each engine's result page."""
     from outrider.core.discovery import find
     from outrider.search import providers
+    from outrider.search.browsing import engines, provider_of
 
-    return {provider.name: provider for provider in find(providers, Provider, group=GROUP)}
+    found = [*find(providers, Provider, group=GROUP), *map(provider_of, engines().values())]
+    return {provider.name: provider for provider in found}
 
 
 def named(name: str, where: str) -> Provider:
@@ -82,16 +83,25 @@ def is_placeholder(value: Any) -> bool:
 
 
 def plan(
-    settings: SearchSettings, environ: Mapping[str, str], powers: Powers, *, now: float, profile: str | None = None
+    settings: SearchSettings,
+    environ: Mapping[str, str],
+    powers: Powers,
+    *,
+    now: float,
+    profile: str | None = None,
+    browse: bool = False,
 ) -> Plan:
     """The providers to ask: the profile's first, then those with a key, then the keyless chain.
+
+    With `browse` result pages in a browser stand before all but the profile and what `search.order` names.
 
     Raises NotConfigured for an unknown provider or a profile without real credentials.
     """
     disabled = {named(name, "search.disabled").name for name in settings.disabled}
     chosen, warnings = _chosen(settings, profile)
     first = [_profiled(settings, chosen, disabled, warnings)] if chosen else []
-    rest = [each for each in _chain(settings, environ, powers) if each.provider.name not in disabled]
+    chain = _chain(settings, environ, powers, browse=browse)
+    rest = [each for each in chain if each.provider.name not in disabled]
     seen = {(each.provider.name, each.access.secrets, each.access.endpoint) for each in first}
     rest = [each for each in rest if (each.provider.name, each.access.secrets, each.access.endpoint) not in seen]
     candidates = tuple(Candidate(each.provider, each.access.at(now)) for each in (*first, *rest))
@@ -110,7 +120,8 @@ def explain(
     Raises NotConfigured where the settings name a provider that does not exist.
     """
     powers, health = powers or Powers(), health or {}
-    usable = plan(settings.model_copy(update={"profile": ""}), environ, powers, now=0.0).candidates
+    usable = plan(settings.model_copy(update={"profile": ""}), environ, powers, now=0.0, browse=True).candidates
+    usable = sorted(usable, key=lambda each: each.provider.browses)
     ready = {each.provider.name: each.access for each in usable}
     disabled = {named(name, "search.disabled").name for name in settings.disabled}
     names = [*ready, *sorted(set(known()) - set(ready))]
@@ -130,8 +141,7 @@ def _status(  # noqa: PLR0917 - one row of a report, from everything there is
     missing = _missing(provider, _credentials(provider, settings.providers.get(provider.name, {}), environ))
     reason = "" if access else "disabled" if provider.name in disabled else provider.missing(powers)
     if access is None and not reason:
-        keyless = provider.keyless is not None
-        reason = "keyless use is off" if keyless else f"no {' and no '.join(missing)}"
+        reason = _why_not(provider, settings, missing)
     return ProviderStatus(
         name=provider.name,
         title=provider.title,
@@ -143,6 +153,12 @@ def _status(  # noqa: PLR0917 - one row of a report, from everything there is
         remedy=provider.remedy,
         health=health.get(access.id) if access else None,
     )
+
+
+def _why_not(provider: Provider, settings: SearchSettings, missing: tuple[str, ...]) -> str:
+    if provider.keyless is None:
+        return f"no {' and no '.join(missing)}"
+    return "`search.browser.engines` does not name it" if settings.keyless else "keyless use is off"
 
 
 def _chosen(settings: SearchSettings, profile: str | None) -> tuple[str, list[str]]:
@@ -184,14 +200,32 @@ def _profiled(settings: SearchSettings, name: str, disabled: set[str], warnings:
     return Candidate(provider, access)
 
 
-def _chain(settings: SearchSettings, environ: Mapping[str, str], powers: Powers) -> list[Candidate]:
+def _chain(
+    settings: SearchSettings, environ: Mapping[str, str], powers: Powers, *, browse: bool = False
+) -> list[Candidate]:
     for name in settings.providers:
         _check_fields(named(name, "search.providers"), settings.providers[name])
     contents = {named(name, "").name: content for name, content in settings.providers.items()}
     found = [_configured(each, contents.get(each.name, {}), environ, settings, powers) for each in known().values()]
     ordered = sorted((each for each in found if each is not None), key=_place)
     asked = {named(name, "search.order").name: at for at, name in reversed(list(enumerate(settings.order)))}
-    return sorted(ordered, key=lambda each: asked.get(each.provider.name, len(asked)))
+    pages = _pages(settings) if browse else {}
+    wanted = [
+        each
+        for each in ordered
+        if not each.provider.browses or each.provider.name in asked or each.provider.name in pages
+    ]
+    return sorted(
+        wanted, key=lambda each: (asked.get(each.provider.name, len(asked)), pages.get(each.provider.name, len(pages)))
+    )
+
+
+def _pages(settings: SearchSettings) -> dict[str, int]:
+    """The result pages in the order in which they are opened, our own browser before the program."""
+    from outrider.search.browsing import SUFFIX
+
+    names = [named(f"{engine}{SUFFIX}", "search.browser.engines").name for engine in settings.browser.engines]
+    return {name: at for at, name in enumerate(dict.fromkeys([*names, "agent_browser"]))}
 
 
 def _place(candidate: Candidate) -> tuple[int, int, str]:
@@ -262,7 +296,7 @@ def _access(
         secrets=tuple(credentials[each.name] for each in provider.credentials if each.secret and credentials),
         trusted=bool(given),
         keyless=keyless,
-        timeout=_timeout(content.get("timeout_s"), warnings, where),
+        timeout=_timeout(content.get("timeout_s"), provider.seconds, warnings, where),
         user_agent="" if is_placeholder(agent) else str(agent).strip(),
         rate=_rate(content.get("rate"), provider.keyless_rate if keyless else provider.rate, where),
     )
@@ -276,18 +310,16 @@ def _id(provider: Provider, credentials: Mapping[str, str], *, keyless: bool) ->
     return f"{provider.name}#{hashlib.blake2s(joined.encode(), digest_size=4).hexdigest()}"
 
 
-def _timeout(value: Any, warnings: list[str], where: str) -> float:
+def _timeout(value: Any, default: float, warnings: list[str], where: str) -> float:
     if value is None:
-        return DEFAULT_TIMEOUT
+        return default
     try:
         seconds = float(value)
     except (TypeError, ValueError):
         seconds = 0.0
     if not 0 < seconds <= LONGEST_TIMEOUT:
-        warnings.append(
-            f"{where}: timeout_s must be above 0 and at most {LONGEST_TIMEOUT:g}; {DEFAULT_TIMEOUT:g} is used"
-        )
-        return DEFAULT_TIMEOUT
+        warnings.append(f"{where}: timeout_s must be above 0 and at most {LONGEST_TIMEOUT:g}; {default:g} is used")
+        return default
     return seconds
 
 

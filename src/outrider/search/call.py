@@ -13,7 +13,7 @@ from outrider.search.blocked import is_page, why_blocked
 from outrider.search.failures import KINDS, Code, code_of, failure
 from outrider.search.hits import plain, to_hits
 from outrider.search.links import plain_site
-from outrider.search.provider import Access, Ask, Feature, Hit, Powers, Provider, Query, Rule
+from outrider.search.provider import Access, Ask, Feature, Hit, Powers, Provider, Query, Ran, Rule
 from outrider.search.redact import redact
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ HTTP_CODES: Mapping[str, Code] = {
     "bad_json": "bad_reply",
     "bad_url": "not_configured",
     "headers": "bad_reply",
+    "no_browser": "not_configured",
+    "no_sandbox": "not_configured",
     "protocol": "bad_reply",
     "redirects": "bad_reply",
     "too_large": "bad_reply",
@@ -45,11 +47,15 @@ BODY = 5_000_000  # bytes; the largest honest answer of a provider is far below
 
 @dataclass(frozen=True)
 class Answer:
-    """What one provider answered: hits in its order, notes on what it could not do, plan calls left."""
+    """What one provider answered: hits in its order, notes on what it could not do, plan calls left.
+
+    `engine` is whose result page it was, where the provider read one.
+    """
 
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
     quota_left: int | None = None
+    engine: str = ""
 
 
 async def ask(provider: Provider, access: Access, query: Query, http: "Http", powers: Powers) -> Answer:
@@ -62,7 +68,7 @@ async def ask(provider: Provider, access: Access, query: Query, http: "Http", po
         raise failure("sunset", f"{provider.title} ended on {provider.sunset}", hint=provider.remedy)
     wanted, notes = adapt(provider, access, query)
     try:
-        found, more, left = await _found(provider, access, wanted, http, powers)
+        found, more, left, engine = await _found(provider, access, wanted, http, powers)
     except OutriderError as error:
         raise _safe(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
@@ -70,7 +76,7 @@ async def ask(provider: Provider, access: Access, query: Query, http: "Http", po
         raise failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
     hits = to_hits(found, query, provider.name, access.secrets)
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.start :]
-    return Answer(tuple(hits[: query.count]), (*notes, *more), left)
+    return Answer(tuple(hits[: query.count]), (*notes, *more), left, engine)
 
 
 def adapt(provider: Provider, access: Access, query: Query) -> tuple[Query, tuple[str, ...]]:
@@ -141,9 +147,10 @@ def _paged(provider: Provider, access: Access, query: Query) -> tuple[Query, str
 
 async def _found(
     provider: Provider, access: Access, query: Query, http: "Http", powers: Powers
-) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None]:
+) -> tuple[list[dict[str, Any]], tuple[str, ...], int | None, str]:
     if provider.run is not None:
-        return await provider.run(query, access, powers), (), None
+        ran = await provider.run(query, access, powers)
+        return (ran.items, (), None, ran.engine) if isinstance(ran, Ran) else (ran, (), None, "")
     if provider.ask is None or provider.read is None:
         raise failure("unsupported", f"{provider.title} has no request mapping")
     notes: list[str] = []
@@ -154,7 +161,7 @@ async def _found(
 
     reply = await (provider.call(send, query, access) if provider.call else send(provider.ask(query, access)))
     body = _checked(provider, access, reply)
-    return provider.read(body, query), tuple(notes), provider.quota(reply)
+    return provider.read(body, query), tuple(notes), provider.quota(reply), ""
 
 
 async def _send(asked: Ask, access: Access, http: "Http") -> "Reply":

@@ -23,6 +23,7 @@ GRAVE: Mapping[str, tuple[float, float]] = {
     "auth": (300.0, 21_600.0),
     "blocked": (600.0, 21_600.0),
     "captcha": (600.0, 21_600.0),
+    "consent": (3_600.0, 21_600.0),
     "quota": (3_600.0, 86_400.0),
 }
 LIMITED = 60.0  # seconds to wait after a 429 that names none

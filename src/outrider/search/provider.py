@@ -14,6 +14,8 @@ from outrider.search.failures import Code, failure
 
 if TYPE_CHECKING:
     from outrider.core.http import Reply
+    from outrider.search.agent_browser import AgentBrowser
+    from outrider.search.result_page import Opener
 
 Mode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]
@@ -199,13 +201,25 @@ class Powers:
     Attributes:
         local: Searches in what was read before.
         proxy_url: The address of the guarded CONNECT proxy, or None when there is none.
+        browser: Opens result pages.
+        agent_browser: The program of that name.
     """
 
     local: Callable[[Query], Awaitable[list[Hit]]] | None = None
     proxy_url: Callable[[], str | None] | None = None
+    browser: "Opener | None" = None
+    agent_browser: "AgentBrowser | None" = None
 
 
-Run = Callable[[Query, Access, Powers], Awaitable[list[Item]]]
+@dataclass(frozen=True)
+class Ran:
+    """What a provider found that asks somebody else: the items, and the name of whose page they stood on."""
+
+    items: list[Item]
+    engine: str
+
+
+Run = Callable[[Query, Access, Powers], Awaitable[list[Item] | Ran]]
 
 
 def _always(_powers: Powers) -> str:
@@ -251,6 +265,8 @@ class Provider:
         run: Replaces HTTP altogether.
         missing: Why it cannot be offered with these powers; "" if it can.
         remembers: It searches only what was read here, so its "nothing" says nothing of the web.
+        browses: It opens result pages in a browser: asked where those are wanted, or when `search.order` names it.
+        seconds: Time for one call, unless the settings say otherwise.
     """
 
     name: str
@@ -282,6 +298,8 @@ class Provider:
     run: Run | None = None
     missing: Callable[[Powers], str] = _always
     remembers: bool = False
+    browses: bool = False
+    seconds: float = 20.0
 
     def supports(self, feature: Feature, query: Query, *, keyless: bool = False) -> bool:
         """Whether it can honour that part of the query, in that mode and with that access."""

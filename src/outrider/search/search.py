@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +53,7 @@ class Found:
     Attributes:
         hits: Best first, each page once.
         provider: Who answered, for people and programs: one name, or several as `a+b`.
+        source: Whose results they are: the provider, or the engine whose page a provider read.
         profile: The profile in force, "" for the default chain.
         attempts: Every provider that was asked or passed over, in that order.
         notes: What the answer does not honour or should be read with.
@@ -65,6 +66,7 @@ class Found:
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    source: str = ""
 
 
 @dataclass
@@ -118,8 +120,7 @@ class Search:
         http: Sends the requests.
         settings: The operator's choices.
         database: Keeps the health of providers; None keeps it in memory.
-        local: Searches in what was read before; the last of the chain.
-        proxy_url: Gives the address of the guarded CONNECT proxy for libraries that dial themselves.
+        powers: What providers need that do not ask over `http`.
         environ: Where keys may be set, for instance `os.environ`.
         clock: Seconds since the epoch.
     """
@@ -130,33 +131,35 @@ class Search:
         settings: SearchSettings,
         database: Database | None,
         *,
-        local: Callable[[Query], Awaitable[list[Hit]]] | None = None,
-        proxy_url: Callable[[], str | None] | None = None,
+        powers: Powers = Powers(),  # noqa: B008 - frozen
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._http = http
         self._settings = settings
-        self._powers = Powers(local=local, proxy_url=proxy_url)
+        self._powers = powers
         self._environ = environ or {}
         self._clock = clock
         self._ledger = Ledger(database, clock)
         self._limiters: dict[str, AsyncLimiter] = {}
 
-    async def find(self, query: Query, *, depth: Depth = "quick", profile: str | None = None) -> Found:
+    async def find(
+        self, query: Query, *, depth: Depth = "quick", profile: str | None = None, browse: bool = False
+    ) -> Found:
         """Searches; a provider that fails is followed by the next.
 
         Args:
             query: What to look for.
             depth: `quick` takes the first answer, `balanced` fuses up to three, `wide` up to six.
             profile: A profile's name instead of the one in the settings.
+            browse: Whether result pages in a browser come first (see `access.plan`).
 
         Raises:
             NotConfigured: no provider can be used, or the profile or a setting is wrong.
             Unavailable: with code `search_failed` when every provider failed; `details.attempts` and
                 the message say how, the hint is the shortest remedy.
         """
-        run = _Run(query, WIDTHS[depth], self._plan(profile))
+        run = _Run(query, WIDTHS[depth], self._plan(profile, browse=browse))
         await self._ledger.load()
         with anyio.move_on_after(self._settings.deadline_s) as scope:
             await self._answer(run)
@@ -169,8 +172,9 @@ class Search:
         health = await self._ledger.load()
         return explain(self._settings, self._environ, powers=self._powers, health=health)
 
-    def _plan(self, profile: str | None) -> Plan:
-        made = plan(self._settings, self._environ, self._powers, now=self._clock(), profile=profile)
+    def _plan(self, profile: str | None, *, browse: bool) -> Plan:
+        now = self._clock()
+        made = plan(self._settings, self._environ, self._powers, now=now, profile=profile, browse=browse)
         if not made.candidates:
             raise NotConfigured(
                 "no search provider can be used: none has a key, and keyless use is off",
@@ -295,6 +299,7 @@ class Search:
         return Found(
             hits=tuple(hits),
             provider="+".join(each.provider.name for each, _ in answered),
+            source="+".join(answer.engine or each.provider.name for each, answer in answered),
             profile=run.plan.profile,
             attempts=tuple(run.attempts),
             notes=_notes(run, answered),

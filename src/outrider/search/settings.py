@@ -5,6 +5,28 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 WEB_JSON = "~/.outrider/web.json"
+ENGINES = ["google", "bing", "duckduckgo"]
+
+
+class ResultPageSettings(BaseModel, extra="forbid"):
+    """The `search.browser` part: engines' result pages in Outrider's own browser."""
+
+    engines: list[str] = Field(
+        default=ENGINES,
+        description="Result pages to open, in that order, where a tool searches with the browser: google, bing, "
+        "duckduckgo, yahoo, ecosia, yandex, baidu; none turns it off",
+    )
+
+
+class AgentBrowserSettings(BaseModel, extra="forbid"):
+    """The `search.agent_browser` part: the same through the program `agent-browser`."""
+
+    command: str = Field(default="", description="The program agent-browser, by name or path; empty means not used")
+    engines: list[str] = Field(default=ENGINES, description="Result pages that it opens, in that order")
+    auto_install: bool = Field(
+        default=False, description="Whether npm may install the version below into data_dir when there is no command"
+    )
+    version: str = Field(default="0.41.2", pattern=r"^\d+\.\d+\.\d+$", description="The version to install")
 
 
 class SearchSettings(BaseModel):
@@ -27,6 +49,8 @@ class SearchSettings(BaseModel):
     )
     order: list[str] = Field(default_factory=list, description="Providers to ask before the others, in that order")
     keyless: bool = Field(default=True, description="Whether providers may be used without a key")
+    browser: ResultPageSettings = ResultPageSettings()
+    agent_browser: AgentBrowserSettings = AgentBrowserSettings()
     disabled: list[str] = Field(default_factory=list, description="Providers never to ask")
     per_domain: int = Field(default=3, ge=0, description="Most results of one host when answers are merged; 0: any")
     deadline_s: float = Field(default=60.0, gt=0, description="Seconds after which a search returns what it has")

@@ -15,13 +15,15 @@ web_search_cli = Toolset("web-search", "search looks something up on the web and
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LONGEST = 500  # characters, after control characters are gone
+WALLS = frozenset({"consent", "captcha", "blocked"})
+PASSED_OVER = frozenset({"circuit_open", "unsupported"})
 
 
 class Results(BaseModel):
     """What was found."""
 
     results: list[dict[str, Any]] = Field(description="title, url, description")
-    source: str = Field(description="Which provider answered")
+    source: str = Field(description="Whose results they are")
     query: str
 
     def __str__(self) -> str:
@@ -38,13 +40,20 @@ async def search(
     """Search the web and return titles, addresses and descriptions."""
     text = _checked(query)
     try:
-        found = await engines.find(Query(text=text, count=limit))
+        found = await engines.find(Query(text=text, count=limit), browse=True)
     except OutriderError as error:
-        raise type(error)(
-            f"Search error: {error.message}", hint=error.hint, code=error.code, details=error.details
-        ) from None
+        raise _as_hosts_expect(error) from None
     rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in found.hits]
-    return Results(results=rows, source=found.provider, query=query)
+    return Results(results=rows, source=found.source, query=query)
+
+
+def _as_hosts_expect(error: OutriderError) -> OutriderError:
+    """The same error in the words of this tool; `search_blocked` when every engine asked shut us out."""
+    outcomes = {each["outcome"] for each in error.details.get("attempts", ())} - PASSED_OVER
+    code = "search_blocked" if outcomes and outcomes <= WALLS else error.code
+    told = type(error)(f"Search error: {error.message}", hint=error.hint, code=code, details=error.details)
+    told.retry_after = error.retry_after
+    return told
 
 
 def _checked(query: str) -> str:

@@ -17,7 +17,7 @@ from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
 from outrider.core.http import Http
-from outrider.search import Hit, Query, Search, SearchSettings
+from outrider.search import Hit, Powers, Query, Search, SearchSettings
 from outrider.search.access import known
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ class World:
         table = {name: content | more.pop(name, {}) for name, content in table.items()}
         unused = sorted(set(known()) - set(table) - {"local"})
         settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})
-        return Search(self.http, settings, self.database, local=local, clock=lambda: self.now)
+        return Search(self.http, settings, self.database, powers=Powers(local=local), clock=lambda: self.now)
 
     @property
     def asked(self) -> list[str]:

@@ -1,0 +1,284 @@
+"""The program `agent-browser` (npm) as a browser that opens result pages and says what it sees as text.
+
+Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each of our visits has a name, a folder and
+a background process of its own, so that nobody else's page is seen or moved, and nothing of it is left.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from outrider.search import command
+from outrider.search.failures import failure
+from outrider.search.outline import Line
+from outrider.search.settings import AgentBrowserSettings
+from outrider.search.tree_text import lines_of_snapshot
+
+PACKAGE = "agent-browser"
+OLDEST = (0, 15, 0)  # whose snapshots are known
+NEWLINES = (0, 33, 0)  # from here on a browser flag may hold commas
+VERSION_SECONDS = 5.0
+COMMAND_SECONDS = 30.0
+CLOSE_SECONDS = 5.0
+INSTALL_SECONDS = 60.0
+BROWSER_SECONDS = 120.0
+IDLE_MS = 120_000  # after which its background process ends by itself, should ours be killed
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "DISPLAY", "SSL_CERT_FILE")  # no keys of ours
+# As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
+FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic")
+RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
+Version = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page as the program shows it: where it is, and its outline."""
+
+    url: str
+    lines: list[Line]
+
+
+class AgentBrowser:
+    """The program, found or installed at its first use.
+
+    Args:
+        settings: The operator's; without a command it is not used.
+        folder: Where it is installed when `auto_install` allows that.
+        proxy_url: The guarded proxy that its browser goes through, with credentials; without one it is not used.
+        executable: The browser that it drives; "" leaves that to the program.
+        environ: Where `PATH` and the like are taken from.
+    """
+
+    def __init__(
+        self,
+        settings: AgentBrowserSettings,
+        folder: Path,
+        *,
+        proxy_url: Callable[[], str | None],
+        executable: Callable[[], str],
+        environ: Mapping[str, str],
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._proxy_url = proxy_url
+        self._executable = executable
+        self._environ = environ
+        self._ready: tuple[str, Version] | None = None
+        self._preparing = anyio.Lock()
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Whose result pages it opens, in that order."""
+        return tuple(self._settings.engines)
+
+    def missing(self) -> str:
+        """Why it cannot be used; "" if it can."""
+        if not (self._settings.command or self._settings.auto_install):
+            return "it is not set up (`search.agent_browser.command` is empty)"
+        if self._program() is None and not self._settings.auto_install:
+            return f"there is no program {self._settings.command!r}"
+        return "" if self._proxy_url() else "there is no guarded proxy for it"
+
+    @property
+    def instructions(self) -> str:
+        """What a person does to install it."""
+        package = f"{PACKAGE}@{self._settings.version}"
+        return (
+            f"run `npm install -g {package}` and `{PACKAGE} install`, then set `search.agent_browser.command` to "
+            f"`{PACKAGE}`; or set `search.agent_browser.auto_install` to true"
+        )
+
+    @asynccontextmanager
+    async def visit(self) -> AsyncGenerator["Visit"]:
+        """A visit under a name of its own; whatever was started for it is gone afterwards.
+
+        Raises `not_configured` when the program is missing, too old, or cannot be installed.
+        """
+        program, version = await self._prepared()
+        with tempfile.TemporaryDirectory(prefix="outrider-", ignore_cleanup_errors=True) as folder:
+            place = Path(folder)
+            visit = Visit(program, f"outrider-{secrets.token_hex(6)}", place, self._environment(place, version))
+            try:
+                yield visit
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await visit.close()
+
+    async def _prepared(self) -> tuple[str, Version]:
+        async with self._preparing:
+            if self._ready is None:
+                program = self._program()
+                if program is None:
+                    program = await self._install()
+                self._ready = (program, await self._checked(program))
+            return self._ready
+
+    def _program(self) -> str | None:
+        own = self._own()
+        if self._settings.command:
+            return shutil.which(str(Path(self._settings.command).expanduser()), path=self._environ.get("PATH"))
+        return str(own) if own.exists() else None
+
+    def _own(self) -> Path:
+        return self._folder / self._settings.version / "node_modules" / ".bin" / PACKAGE
+
+    async def _checked(self, program: str) -> Version:
+        """Its version. Raises `not_configured` for one that is too old or another than was installed."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        told = await command.run(
+            [program, "--version"], seconds=VERSION_SECONDS, environ=self._base(), folder=self._folder
+        )
+        match = re.search(r"(\d+)\.(\d+)\.(\d+)", told.out)
+        if told.code or match is None:
+            message = f"{program} does not say its version: {(told.err or told.out).strip()[:200] or 'it said nothing'}"
+            raise failure("not_configured", message, hint=self.instructions)
+        version = (int(match[1]), int(match[2]), int(match[3]))
+        if version < OLDEST:
+            message = f"{PACKAGE} {match[0]} is too old: {'.'.join(map(str, OLDEST))} or later is needed"
+            raise failure("not_configured", message, hint=self.instructions)
+        if not self._settings.command and match[0] != self._settings.version:
+            message = f"{PACKAGE} {self._settings.version} was installed, but it calls itself {match[0]}"
+            raise failure("not_configured", message, hint=self.instructions)
+        return version
+
+    async def _install(self) -> str:
+        """Installs the pinned version into a folder of ours, with consent only; scripts of the package do not run."""
+        if not self._settings.auto_install:
+            raise failure("not_configured", f"there is no program {self._settings.command!r}", hint=self.instructions)
+        npm = shutil.which("npm", path=self._environ.get("PATH"))
+        if npm is None:
+            raise failure("not_configured", f"{PACKAGE} cannot be installed: there is no npm", hint=self.instructions)
+        own = self._own()
+        target = self._folder / self._settings.version
+        target.mkdir(parents=True, exist_ok=True)
+        package = f"{PACKAGE}@{self._settings.version}"
+        arguments = ["install", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--", package]
+        await self._must([npm, *arguments], INSTALL_SECONDS, target)
+        if not own.exists():
+            raise failure("not_configured", f"npm installed no {own.name}", hint=self.instructions)
+        if not self._executable():
+            await self._must([str(own), "install"], BROWSER_SECONDS, target)
+        return str(own)
+
+    async def _must(self, program: list[str], seconds: float, folder: Path) -> None:
+        ended = await command.run(program, seconds=seconds, environ=self._base(), folder=folder)
+        if ended.code:
+            said = (ended.err or ended.out).strip()[-300:]
+            message = f"{PACKAGE} could not be installed ({Path(program[0]).name} ended with {ended.code}): {said}"
+            raise failure("not_configured", message, hint=self.instructions)
+
+    def _base(self) -> dict[str, str]:
+        return {name: self._environ[name] for name in KEPT if name in self._environ}
+
+    def _environment(self, place: Path, version: Version) -> dict[str, str]:
+        """Every command gets the same: one that asks for other flags would start the browser anew."""
+        flags = [*FLAGS, *((RESOLVER,) if version >= NEWLINES else ())]
+        # Chromium refuses its own sandbox to root.
+        flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        executable = self._executable()
+        return self._base() | {
+            "AGENT_BROWSER_SOCKET_DIR": str(place),
+            "AGENT_BROWSER_PROXY": self._proxy_url() or "",
+            "AGENT_BROWSER_PROXY_BYPASS": "<-loopback>",
+            "AGENT_BROWSER_ARGS": "\n".join(flags),
+            "AGENT_BROWSER_IDLE_TIMEOUT_MS": str(IDLE_MS),
+            **({"AGENT_BROWSER_EXECUTABLE_PATH": executable} if executable else {}),
+        }
+
+
+class Visit:
+    """One visit: pages are opened one after the other, and seen."""
+
+    def __init__(self, program: str, name: str, folder: Path, environ: Mapping[str, str]) -> None:
+        self._program = program
+        self._name = name
+        self._folder = folder
+        self._environ = environ
+
+    async def see(self, url: str) -> Seen:
+        """Opens an address and says what is there.
+
+        Raises `timeout`, `bad_reply` for more than 10 MB or for what is no JSON, `unavailable` for its own failures.
+        """
+        await self._open(url)
+        data = await self._ask("snapshot", "-u")
+        text, at = data.get("snapshot"), data.get("origin")
+        if not isinstance(text, str):
+            raise failure("bad_reply", f"{PACKAGE} snapshot answered without a snapshot")
+        return Seen(at if isinstance(at, str) and at else url, lines_of_snapshot(text))
+
+    async def close(self) -> None:
+        """Ends what was started for the visit, by asking and then by killing."""
+        with suppress(Exception):
+            await self._ask("close", seconds=CLOSE_SECONDS)
+        for file in self._folder.glob("*.pid"):
+            with suppress(OSError, ValueError):
+                _kill_family(int(file.read_text()))
+
+    async def _open(self, url: str) -> None:
+        try:
+            await self._ask("open", url)
+        except Exception as error:
+            # It waits five seconds for its background process, which is not long on a busy machine.
+            if not NOT_STARTED.search(str(error)):
+                raise
+            await self._ask("open", url)
+
+    async def _ask(self, *words: str, seconds: float = COMMAND_SECONDS) -> dict[str, Any]:
+        program = [self._program, *words, "--json", "--session", self._name]
+        ended = await command.run(program, seconds=seconds, environ=self._environ, folder=self._folder)
+        reply = _parsed(ended.out)
+        if reply is None:
+            said = (ended.err or ended.out).strip()[:200] or "nothing"
+            code = "unavailable" if ended.code else "bad_reply"
+            how = f"ended with {ended.code}" if ended.code else "answered with no JSON"
+            raise failure(code, f"{PACKAGE} {words[0]} {how}: {said}")
+        if not reply.get("success"):
+            said = " ".join(str(reply.get("error") or "no reason given").split())[:200]
+            raise failure("unavailable", f"{PACKAGE} {words[0]} failed: {said}")
+        data = reply.get("data")
+        return data if isinstance(data, dict) else {}
+
+
+def _parsed(out: str) -> dict[str, Any] | None:
+    """The last line that is a JSON object: a notice may stand before it."""
+    for line in reversed(out.strip().splitlines()):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(line)
+            if isinstance(value, dict):
+                return value
+    return None
+
+
+def _kill_family(leader: int) -> None:
+    """Kills a background process with all that belongs to its session: its browser leads a group of its own."""
+    if leader <= 1:
+        return
+    for pid in [leader, *_session_of(leader)]:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _session_of(leader: int) -> list[int]:
+    """The processes of a session, the sixth field of /proc/pid/stat (proc(5)); none where there is no /proc."""
+    found: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[3]) == leader:
+                found.append(int(stat.parent.name))
+    return found

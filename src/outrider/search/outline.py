@@ -1,0 +1,181 @@
+"""Results in the outline of a page: headings that are links, and the text up to the next one.
+
+That holds for nearly every result page whatever its class names are, and for accessibility trees, which have none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+ROLES = (
+    {
+        "a": "link",
+        "aside": "complementary",
+        "button": "button",
+        "cite": "cite",
+        "footer": "contentinfo",
+        "form": "form",
+        "header": "banner",
+        "nav": "navigation",
+    }
+    | dict.fromkeys(TITLES, "heading")
+    | dict.fromkeys(("b", "em", "i", "mark", "strong"), "emphasis")
+)
+# Parts of a page that hold no results; a result's text ends where one begins.
+ELSEWHERE = frozenset({"banner", "complementary", "contentinfo", "form", "navigation", "search", "dialog"})
+MUTE = frozenset({"button", "cite", "image", "img", "ListMarker", "separator", "textbox", "combobox"})
+AD = re.compile(
+    r"(?:ad|ads|sponsored(?: results?)?|advertisement|anzeigen?|gesponsert|annonces?|sponsorisé|anuncios?|annunci[o]?"
+    r"|patrocinado|реклама|广告)[\s·:]*",
+    re.IGNORECASE,
+)
+EMPHASIS = frozenset({"emphasis", "strong", "mark"})  # engines put it around the words that were looked for
+DEEPEST = 200  # levels of a page that are told apart
+MOST_LINES = 20_000  # of a page; result pages have some thousands
+MOST_RESULTS = 100
+SNIPPET = 600  # characters
+
+
+@dataclass(frozen=True)
+class Line:
+    """One element of an outline: how deep it lies, what it is, what it says itself, and where it leads."""
+
+    depth: int
+    role: str
+    text: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One result as the outline has it."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+def lines_of(tree: Any) -> list[Line]:
+    """The outline of a parsed HTML document (selectolax, lexbor)."""
+    lines: list[Line] = []
+    body = tree.body
+    stack = [(body, 0)] if body is not None else []
+    while stack and len(lines) < MOST_LINES:
+        node, depth = stack.pop()
+        if node.tag == "-text":
+            if text := " ".join(node.text_content.split()):
+                lines.append(Line(depth, "text", text))
+            continue
+        attributes = node.attributes
+        role = attributes.get("role") or ROLES.get(node.tag, "generic")
+        lines.append(Line(depth, role, "", (attributes.get("href") or "") if role == "link" else ""))
+        inside = list(node.iter(include_text=True))
+        stack += [(child, min(depth + 1, DEEPEST)) for child in reversed(inside)]
+    return lines
+
+
+def results_of(lines: list[Line]) -> list[Result]:
+    """The results, in their order; advertisements and what stands in menus and forms are left out."""
+    starts = [start for start in _starts(lines) if not _elsewhere(lines, start[0])]
+    ends = [*(start[0] for start in starts), len(lines)][1:]
+    found = [_result(lines, start, until) for start, until in zip(starts, ends, strict=True)]
+    return [each for each in found if each is not None]
+
+
+def _starts(lines: list[Line]) -> list[tuple[int, int, int]]:
+    """Where a heading is a link or a link holds a heading: (first line, line after it, line of the link)."""
+    starts: list[tuple[int, int, int]] = []
+    for at, line in enumerate(lines):
+        if len(starts) == MOST_RESULTS:
+            break
+        if (starts and at < starts[-1][1]) or line.role not in {"link", "heading"}:
+            continue
+        end = _end(lines, at)
+        other = "heading" if line.role == "link" else "link"
+        inner = next((number for number in range(at + 1, end) if lines[number].role == other), None)
+        if inner is not None:
+            starts.append((at, end, at if line.role == "link" else inner))
+    return starts
+
+
+def _end(lines: list[Line], at: int) -> int:
+    """The first line that no longer lies within the one at `at`."""
+    depth = lines[at].depth
+    return next((number for number in range(at + 1, len(lines)) if lines[number].depth <= depth), len(lines))
+
+
+def _elsewhere(lines: list[Line], at: int) -> bool:
+    return any(line.role in ELSEWHERE for line in _above(lines, at)) or _advertised(lines, at)
+
+
+def _above(lines: list[Line], at: int) -> Iterator[Line]:
+    depth = lines[at].depth
+    for number in range(at - 1, -1, -1):
+        if lines[number].depth < depth:
+            depth = lines[number].depth
+            yield lines[number]
+
+
+def _advertised(lines: list[Line], at: int) -> bool:
+    """Whether the nearest plain heading before it announces advertisements."""
+    for number in range(at - 1, -1, -1):
+        if lines[number].role == "heading":
+            end = _end(lines, number)
+            if any(line.role == "link" for line in lines[number:end]) or _inside_link(lines, number):
+                continue
+            return AD.fullmatch(_words(lines, number, end)) is not None
+    return False
+
+
+def _inside_link(lines: list[Line], at: int) -> bool:
+    return any(line.role == "link" for line in _above(lines, at))
+
+
+def _result(lines: list[Line], start: tuple[int, int, int], until: int) -> Result | None:
+    first, end, link = start
+    heading = first if lines[first].role == "heading" else _heading(lines, first)
+    title = _words(lines, heading, _end(lines, heading))
+    said = list(_following(lines, end, until))
+    if not title or _is_marked(lines, first, until):
+        return None
+    return Result(title, lines[link].url, " ".join(" ".join(said).split())[:SNIPPET])
+
+
+def _is_marked(lines: list[Line], at: int, end: int) -> bool:
+    """Whether a label beside the result calls it an advertisement; an emphasised word is one that was looked for."""
+    for number in range(at, end):
+        line = lines[number]
+        if line.role in ELSEWHERE or (line.role == "heading" and number > at + 1):
+            return False
+        inside = next(_above(lines, number), line)
+        if AD.fullmatch(line.text) and not EMPHASIS & {line.role, inside.role}:
+            return True
+    return False
+
+
+def _heading(lines: list[Line], at: int) -> int:
+    return next(number for number in range(at, len(lines)) if lines[number].role == "heading")
+
+
+def _words(lines: list[Line], at: int, end: int) -> str:
+    """What the element at `at` says: its own name, else what is in it."""
+    if lines[at].text:
+        return lines[at].text
+    return " ".join(line.text for line in lines[at + 1 : end] if line.text)
+
+
+def _following(lines: list[Line], at: int, end: int) -> Iterator[str]:
+    """The texts from one result to the next, to a heading, or to a part of the page that holds no results."""
+    while at < end:
+        line = lines[at]
+        if line.role in ELSEWHERE or line.role == "heading":
+            return
+        if line.role in MUTE:
+            at = _end(lines, at)
+            continue
+        leaf = at + 1 == len(lines) or lines[at + 1].depth <= line.depth
+        if line.text and (leaf or line.role == "paragraph"):
+            yield line.text
+        at += 1

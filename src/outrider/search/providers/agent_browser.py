@@ -1,0 +1,63 @@
+"""Result pages through the program `agent-browser` (npm), where an operator has set it up."""
+
+from outrider.core.errors import OutriderError
+from outrider.search.browsing import engines
+from outrider.search.failures import failure
+from outrider.search.provider import Access, Powers, Provider, Query, Ran, Rate
+from outrider.search.result_page import Engine, read_lines
+
+ELSEWHERE = frozenset({"consent", "captcha", "blocked", "bad_reply", "timeout", "unavailable"})
+
+
+async def run(query: Query, access: Access, powers: Powers) -> Ran:
+    """Opens the engines' result pages in turn until one can be read."""
+    browser = powers.agent_browser
+    if browser is None:
+        raise failure("not_configured", "agent-browser is not set up", hint=provider.remedy)
+    failed: list[OutriderError] = []
+    async with browser.visit() as visit:
+        for engine in _engines(browser.engines):
+            try:
+                seen = await visit.see(engine.address(query, _home(engine, access)))
+                return Ran(read_lines(engine, seen.url, seen.lines, query), engine.name)
+            except OutriderError as error:
+                failed.append(error)
+                if error.code not in ELSEWHERE:
+                    raise
+    last = failed[-1]
+    raise type(last)("; ".join(error.message for error in failed), code=last.code, hint=last.hint)
+
+
+def _home(engine: Engine, access: Access) -> str:
+    """An endpoint that an operator set stands before all engines, which are told apart by name."""
+    return f"{access.endpoint}/{engine.name}" if access.trusted else ""
+
+
+def _engines(names: tuple[str, ...]) -> list[Engine]:
+    known = engines()
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        message = f"search.agent_browser.engines: no engine {', '.join(map(repr, unknown)) or 'is named'}"
+        raise failure("not_configured", message, hint=f"the engines are {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def missing(powers: Powers) -> str:
+    return powers.agent_browser.missing() if powers.agent_browser else "it is not set up"
+
+
+provider = Provider(
+    name="agent_browser",
+    title="agent-browser",
+    remedy="install it with npm and set `search.agent_browser.command`, see the search guide",
+    keyless=8,
+    site_operator=True,
+    max_count=10,
+    max_chars=500,
+    keyless_rate=Rate(1, 1.0),
+    seconds=60.0,
+    weight=0.8,
+    run=run,
+    missing=missing,
+    browses=True,
+)

@@ -1,0 +1,1 @@
+"""Search engines' result pages, one file an engine."""
