@@ -25,6 +25,8 @@ from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
+from outrider.plans import Plans
+from outrider.playbooks import Playbooks
 from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
@@ -158,6 +160,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Browsers: browsers,
         Artifacts: artifacts,
         Citations: Citations(database),
+        Plans: Plans(database),
+        Playbooks: Playbooks(database),
         Choices: _choices(loaded),
     }
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
