@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 from mcp import Client
@@ -15,22 +16,22 @@ from evals.miniwob import solvers
 from evals.miniwob.player import SOLVERS, Player, ToolError
 from evals.miniwob.site import served
 from evals.miniwob.truth import Truth, measure
-from outrider.app import open_app
+from outrider.app import App, open_app
+from outrider.browser.session import Session
 from outrider.settings import load
 
 SEED = "7"
 AT_ONCE = 4
 SECONDS = 20.0  # for one episode; the page itself counts from 60 on down
 # What stands beside the task (rewards, a clock, a canvas that draws each press) is the test's own and is put away.
-BEGIN = """
-Math.seedrandom(%r);
-core.EPISODE_MAX_TIME = 60000;
-core.startEpisodeReal();
-core.hideDisplay();
-document.getElementById('click-canvas').style.display = 'none';
-return true;
-"""
-REWARD = "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : null"
+BEGIN = """(seed) => {
+  Math.seedrandom(seed);
+  core.EPISODE_MAX_TIME = 60000;
+  core.startEpisodeReal();
+  core.hideDisplay();
+  document.getElementById('click-canvas').style.display = 'none';
+}"""
+REWARD = "() => WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : null"
 ENOUGH = 0.9  # of a reward of at most 1: what is graded by nearness or pace never gives all of it
 solvers.load()
 
@@ -58,44 +59,55 @@ async def play(tasks: Iterable[str], *, seed: str = SEED, at_once: int = AT_ONCE
     """Plays the tasks, sorted by name afterwards."""
     waiting, done = deque(tasks), []
 
-    async def work(client: Client, url: str) -> None:
-        player = await _seated(client, url)
+    async def work(seat: Seat) -> None:
         while waiting:
-            done.append(await _played(player, url, waiting.popleft(), seed, measured=measured))
+            done.append(await _played(seat, waiting.popleft(), seed, measured=measured))
 
     with served() as url:
-        async with _client(url) as client, anyio.create_task_group() as group:
+        async with _opened(url) as (app, client), anyio.create_task_group() as group:
             for _ in range(at_once):
-                group.start_soon(work, client, url)
+                group.start_soon(work, await _seated(app, client, url))
     return sorted(done, key=lambda each: each.task)
 
 
+@dataclass(frozen=True)
+class Seat:
+    """A player, the session of the browser behind it, and the address of the tasks."""
+
+    player: Player
+    session: Session
+    url: str
+
+    async def evaluate(self, world: str, function: str, *args: object) -> Any:
+        """For the referee only."""
+        async with self.session.use() as page:
+            return await page.evaluate_in(world, function, *args)
+
+
 @asynccontextmanager
-async def _client(url: str) -> AsyncGenerator[Client]:
+async def _opened(url: str) -> AsyncGenerator[tuple[App, Client]]:
     with tempfile.TemporaryDirectory() as folder:
-        values = {
-            "toolsets": ["browser", "browser_script"],
-            "egress": {"allow": [url.removeprefix("http://")]},
-            "tools": {"stakes": {"inject_javascript": "never_ask"}},
-        }
+        values = {"toolsets": ["browser"], "egress": {"allow": [url.removeprefix("http://")]}}
         loaded = load(values, environ={}, home=Path(folder), workspace=Path(folder))
         async with open_app(loaded) as app, Client(app.server()) as client:
-            yield client
+            yield app, client
 
 
-async def _seated(client: Client, url: str) -> Player:
+async def _seated(app: App, client: Client, url: str) -> Seat:
     opened = await client.call_tool("createSession", {"url": f"{url}/miniwob/click-test.html", "viewport": "800x600"})
     assert opened.structured_content, opened
-    return Player(client, opened.structured_content["sessionId"])
+    player = Player(client, opened.structured_content["sessionId"])
+    session = next(each for each in app.browsers.list() if each.id == player.session)
+    return Seat(player, session, url)
 
 
-async def _played(player: Player, url: str, task: str, seed: str, *, measured: bool) -> Played:
-    await player.call("navigateToUrl", url=f"{url}/miniwob/{task}.html")
-    await player.call("inject_javascript", script=BEGIN % seed)
-    truth = await measure(player) if measured else None
+async def _played(seat: Seat, task: str, seed: str, *, measured: bool) -> Played:
+    await seat.player.call("navigateToUrl", url=f"{seat.url}/miniwob/{task}.html")
+    await seat.evaluate("", BEGIN, seed)
+    truth = await measure(seat.evaluate, (await seat.player.look()).text) if measured else None
     begun = time.monotonic()
-    why = await _tried(player, task)
-    reward = await player.reward(REWARD)
+    why = await _tried(seat.player, task)
+    reward = await seat.evaluate("", REWARD)
     why = why or f"reward {reward}"
     return Played(task, (reward or -1.0) >= ENOUGH, time.monotonic() - begun, why, truth)
 

@@ -90,7 +90,8 @@ def _things(line: str, at: int) -> list[Thing]:
             found.append(Thing(part["b"], "", part["text"], part["told"].strip(), at))
         else:
             found.append(Thing(part["c"], "link", part["link"], "", at))
-    return found
+    marked = re.fullmatch(rf"\s*- <({REF})> ([^<>\[\]]+)", line)
+    return [Thing(marked.group(1), "listitem", marked.group(2), "", at)] if marked and len(found) == 1 else found
 
 
 def _is_called(thing: Thing, name: str | re.Pattern[str]) -> bool:
@@ -175,12 +176,6 @@ class Player:
     async def elements(self, selector: str = "body") -> list[dict[str, Any]]:
         """Elements as data, with their places."""
         return (await self.call("extractInteractable", selector=selector))["elements"]
-
-    async def reward(self, expression: str) -> float | None:
-        """What the page gave for what was done; the referee asks this, no solver does."""
-        text = await self.call("inject_javascript", script=expression)
-        found = re.search(r"^(null|-?[\d.]+(?:e-?\d+)?)$", str(text), re.MULTILINE)
-        return None if found is None or found.group() == "null" else float(found.group())
 
     async def html(self, selector: str) -> str:
         """The rendered source of a part of the page."""

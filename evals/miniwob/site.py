@@ -9,6 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+from evals.miniwob.truth import NOTE
+
 ROOT = Path(__file__).parents[2]
 LOCKED = Path(__file__).parent / "requirements.txt"
 FOLDER = ROOT / ".cache" / "miniwob"
@@ -33,16 +35,27 @@ def tasks() -> list[str]:
     return sorted(each.stem for each in (pages() / "miniwob").glob("*.html"))
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and says nothing of it."""
+class Handler(SimpleHTTPRequestHandler):
+    """Serves files, pages with a note of who listens, and says nothing of it."""
 
     def log_message(self, *_: object) -> None: ...
+
+    def do_GET(self) -> None:
+        path = Path(self.translate_path(self.path))
+        if path.suffix != ".html" or not path.is_file():
+            return super().do_GET()
+        body = path.read_bytes().replace(b"<head>", f"<head>{NOTE}".encode(), 1)
+        self.send_response(200)
+        self.send_header("content-type", self.guess_type(path))
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 @contextmanager
 def served() -> Generator[str]:
     """The pages on a port of their own; yields the address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(pages()))) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(pages()))) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

@@ -1,8 +1,70 @@
-"""How much of what is really there does a snapshot show? The truth comes from the page and the browser itself."""
+"""How much of what is really there does a snapshot show?
 
+The truth does not come from the code under test: the pages are served with a script before all others that notes who
+asks for pointer events, the rest is asked of the rendered page. What a pointer cannot hit does not count.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
-from evals.miniwob.player import Player
+# Before the page's own scripts: who listens.
+NOTE = """<script>(() => {
+  const kinds = new Set(['click', 'dblclick', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart']);
+  const add = EventTarget.prototype.addEventListener;
+  const heard = window.heardBy = new Set();
+  EventTarget.prototype.addEventListener = function (kind, ...rest) {
+    if (kinds.has(kind) && this instanceof Element) heard.add(this);
+    return add.call(this, kind, ...rest);
+  };
+})()</script>"""
+MARK = "() => { for (const each of window.heardBy) each.setAttribute('data-heard', ''); }"
+UNMARK = "() => { for (const each of window.heardBy) each.removeAttribute('data-heard'); }"
+NATIVE = (
+    "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[role=button],[role=link],"
+    "[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],[role=slider],[data-heard],"
+    "[onclick],[onmousedown],[onmouseup]"
+)
+# In the world of our own scripts, which know the references; all else in it is plain DOM.
+CLICKABLE = """(refs, native) => {
+  const named = new Set(refs.map((ref) => outrider.elementOf(ref)).filter(Boolean));
+  const middle = (element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2);
+  };
+  const hand = (element) => getComputedStyle(element).cursor === 'pointer' &&
+    getComputedStyle(element.parentElement).cursor !== 'pointer' && element.localName !== 'label';
+  const sets = (element) => ['onclick', 'onmousedown', 'onmouseup'].some((name) => element[name]);
+  const reached = (element) => { const hit = middle(element); return hit && element.contains(hit); };
+  const shown = (element) => {
+    if (named.has(element) || [...(element.labels || [])].some((label) => named.has(label))) return true;
+    for (const each of named) if (element.contains(each) || (each.contains(element) && element.contains(middle(each)))) return true;
+    return false;
+  };
+  const found = [...document.body.querySelectorAll('*')].filter((element) =>
+    element.localName !== 'option' && (element.matches(native) || hand(element) || sets(element)) &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && reached(element));
+  const missing = found.filter((element) => !shown(element));
+  return { total: found.length, missing: missing.map((element) => element.outerHTML.slice(0, 120)) };
+}"""
+TEXT = """() => {
+  const unread = 'script,style,noscript,template,option,textarea,title,desc';
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const found = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || parent.closest(unread)) continue;
+    if (!parent.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    range.selectNodeContents(node);
+    if ([...range.getClientRects()].some((box) => box.width > 0 && box.height > 0)) found.push(node.data);
+  }
+  return found;
+}"""
+REF = re.compile(r"(?<=[ <(\[])((?:f\d+)?e[1-9]\d*)(?=[ >\])]|$)", re.MULTILINE)
+Evaluate = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -10,21 +72,34 @@ class Truth:
     """Counts of one page.
 
     Attributes:
-        clickable: What a pointer can really reach and set off.
-        shown: Those among them that have a reference, or are in something that has one.
-        missing: Words for those that have none.
+        clickable: Elements that a pointer can reach and that do something with it.
+        missing: The sources of those that no reference leads to.
         words: Words that can be seen.
-        told: Those among them that the snapshot says.
-        untold: The others.
+        untold: Those that the snapshot does not say.
     """
 
     clickable: int
-    shown: int
     missing: tuple[str, ...]
     words: int
-    told: int
     untold: tuple[str, ...]
 
 
-async def measure(player: Player) -> Truth:
-    return Truth(0, 0, (), 0, 0, ())
+async def measure(evaluate: Evaluate, text: str) -> Truth:
+    """Compares a page with a snapshot of all of it.
+
+    Args:
+        evaluate: Evaluates a function in a world of the page: its name, the function, arguments.
+        text: The snapshot.
+    """
+    await evaluate("", MARK)
+    try:
+        found = await evaluate("outrider", CLICKABLE, REF.findall(text), NATIVE)
+    finally:
+        await evaluate("", UNMARK)
+    seen, told = _words(" ".join(await evaluate("", TEXT))), _words(text)
+    untold = seen - told
+    return Truth(found["total"], tuple(found["missing"]), seen.total(), tuple(untold.elements()))
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", text))

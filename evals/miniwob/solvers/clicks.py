@@ -1,7 +1,9 @@
 """Tasks that are solved by pressing the right thing."""
 
 import asyncio
+import math
 import re
+from typing import Any
 
 from evals.miniwob.player import Player, quotes, solves
 
@@ -152,8 +154,16 @@ COLOURS = frozenset({"red", "green", "blue", "aqua", "black", "magenta", "yellow
 
 @solves("ascending-numbers")
 async def in_ascending_order(player: Player, _: str) -> None:
-    for thing in sorted((await player.look()).all(re.compile(r"^\d+$")), key=lambda each: int(each.name)):
-        await player.click(thing)
+    shown = {each["name"]: _middle(each) for each in await player.elements("#area") if each["name"].isdecimal()}
+    for number in sorted(shown, key=int):
+        covers = await player.elements("#area")
+        nearest = min(covers, key=lambda each: math.dist(_middle(each), shown[number]))  # noqa: B023
+        await player.click(nearest["ref"])
+
+
+def _middle(element: dict[str, Any]) -> tuple[float, float]:
+    box = element["rect"]
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 @solves("buy-ticket")
@@ -364,3 +374,28 @@ async def stock_market(player: Player, goal: str) -> None:
         price = re.search(r"Stock price: ?\$?([\d.]+)", (await player.look()).text)
         if price and float(price.group(1)) < threshold:
             return await player.click(buy, settle=False)
+
+
+@solves("click-color")
+async def colour(player: Player, goal: str) -> None:
+    view = await player.look()
+    asked = view.all(re.compile("^#query-color"))
+    wanted = asked[0].name.split()[-1] if asked else PAINTS[re.search(r"the (\w+) colored", goal).group(1)]
+    await player.click(next(each for each in view.things if each.name == f".color {wanted}"))
+
+
+PAINTS = {
+    "red": "#ff0000", "blue": "#0000ff", "olive": "#808000", "lime": "#00ff00", "black": "#000000", "white": "#ffffff",
+    "grey": "#808080", "purple": "#800080", "orange": "#ffa500", "yellow": "#ffff00", "cyan": "#00ffff",
+    "pink": "#ffc0cb", "magenta": "#ff00ff",
+}  # fmt: skip
+
+
+@solves("click-shades")
+async def shades(player: Player, goal: str) -> None:
+    wanted = "red green blue".split().index(re.search("red|green|blue", goal).group())
+    for thing in (await player.look()).all(re.compile("^span #")):
+        light = list(bytes.fromhex(thing.name[-6:]))
+        if light[wanted] == max(light):
+            await player.click(thing)
+    await player.submit()

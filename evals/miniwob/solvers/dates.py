@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from evals.miniwob.player import Player, View, quotes, solves
+from evals.miniwob.player import Player, ToolError, View, quotes, solves
 
 MONTHS = ("January February March April May June July August September October November December").split()
 
@@ -34,7 +34,7 @@ async def book_flight(player: Player, goal: str) -> None:
         await player.type((await player.look()).one(box), place, delayMs=5)
         await asyncio.sleep(0.6)
         view = await player.look()
-        await player.click(next(each for each in view.things if place in each.name and each.role not in ("textbox",)))
+        await player.click(next(each for each in view.things if place in each.name and each.role == "listitem"))
     await _pick(player, goal)
     await player.press_button("Search")
     view = await player.look()
@@ -58,9 +58,13 @@ async def event(player: Player, goal: str) -> None:
     length, unit = re.search(r"Create an? ([\d.]+) (hour|min)", goal).groups()
     halves = round(float(length) * (2 if unit == "hour" else 1 / 30))
     start, end = (_half(each) for each in re.search(r"between (\w+) and (\w+)", goal).groups())
-    taken = await _taken(player)
-    first = next(at for at in range(start, end - halves + 1) if not taken & set(range(at, at + halves)))
-    await player.drag(f"#hh-{first}", f"#hh-{first + halves - 1}")
+    for first in range(start, end - halves + 1):
+        try:
+            await player.drag(f"#hh-{first}", f"#hh-{first + halves - 1}")
+        except ToolError:  # another event is in the way
+            continue
+        if "event-name" in await player.html("#area"):
+            break
     await player.type("#event-name", quotes(goal)[0])
     await player.press_button("Create")
 
@@ -68,9 +72,3 @@ async def event(player: Player, goal: str) -> None:
 def _half(text: str) -> int:
     hour, half = re.fullmatch(r"(\d+)([AP]M)", text).groups()
     return 2 * (int(hour) % 12 + (12 if half == "PM" else 0))
-
-
-async def _taken(player: Player) -> set[int]:
-    """Half hours that an event covers: 22 pixels each, as the style of the events says."""
-    source = await player.html("#area")
-    return {int(top) for top in re.findall(r"none", source)}

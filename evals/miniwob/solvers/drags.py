@@ -69,3 +69,20 @@ async def into_the_box(player: Player, goal: str) -> None:
     for shape in (await player.look()).all(re.compile(f"^{kind} ")):
         await player.drag(shape, "#shape-container")
     await player.submit()
+
+
+@solves("drag-shapes-2")
+async def left_or_right(player: Player, goal: str) -> None:
+    kinds = {"circles": "circle", "rectangles": "rect", "triangles": "polygon"}
+    wanted = re.search(r"all (\w+)(?: shapes| items)? into", goal).group(1)
+    for shape in (await player.look()).all(re.compile(r"^(circle|rect|polygon) ")):
+        left = shape.name.startswith(kinds[wanted]) if wanted in kinds else f" {wanted} " in shape.name
+        await player.drag(shape, f"#shape-container:nth-last-of-type({2 if left else 1})")
+    await player.submit()
+
+
+@solves("resize-textarea")
+async def resize(player: Player, goal: str) -> None:
+    edge = ".ui-resizable-e" if "width" in goal else ".ui-resizable-s"
+    await player.drag(edge, "#tt" if "smaller" in goal else "body")
+    await player.submit()

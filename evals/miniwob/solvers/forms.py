@@ -24,12 +24,10 @@ async def from_a_list(player: Player, goal: str) -> None:
 
 @solves("copy-paste", "copy-paste-2")
 async def copy(player: Player, goal: str) -> None:
-    view = await player.look()
+    boxes = (await player.look()).all(role="textbox")
     which = int(found.group(1)) if (found := re.search(r"(\d)(?:st|nd|rd) text", goal)) else 1
-    source = view.all(role="textbox")[which - 1]
-    full = await player.look(root=source.ref)
-    text = re.search(r' = "(.*)"', full.text).group(1)
-    await player.type(view.all(role="textbox")[-1], text)
+    value = next(each["value"] for each in await player.elements("#area") if each["ref"] == boxes[which - 1].ref)
+    await player.type(boxes[-1], value)
     await player.submit()
 
 
@@ -64,6 +62,7 @@ async def password_twice(player: Player, goal: str) -> None:
 @solves("login-user", "login-user-popup")
 async def sign_in(player: Player, goal: str) -> None:
     for role, text in zip(("textbox", "password"), quotes(goal), strict=True):
+        await player.click((await player.look()).one(role=role))
         await _past_the_popup(player)
         await player.type((await player.look()).one(role=role), text)
     await _past_the_popup(player)
@@ -150,20 +149,26 @@ async def sliders(player: Player, goal: str) -> None:
 
 async def _slide(player: Player, number: int, wanted: int) -> None:
     """Moves the handle with the arrow keys; its value stands in a line of its own below it."""
-    await player.click((await player.look()).all(".ui-state-default")[number])
+    await player.click((await player.look()).all(HANDLE)[number])
     while (now := _value(await player.look(), number)) != wanted:
         keys = ["ArrowRight" if now < wanted else "ArrowLeft"] * abs(wanted - now)
         await player.key(*keys)
 
 
+HANDLE = re.compile(r"^\.ui-state-")
+
+
 def _value(view: View, number: int) -> int:
-    handle = view.all(re.compile("ui-state-default"))[number]
+    handle = view.all(HANDLE)[number]
     return int(next(line for line in view.lines[handle.line + 1 :] if re.fullmatch(r"\s*-?\d+", line)))
 
 
 @solves("use-spinner")
 async def spinner(player: Player, goal: str) -> None:
-    await player.type((await player.look()).one(role="spinbutton"), re.search(r"Select (-?\d+)", goal).group(1))
+    wanted = int(re.search(r"Select (-?\d+)", goal).group(1))
+    more, less = (await player.look()).all(".ui-button-icon-only")
+    for _ in range(abs(wanted)):
+        await player.click(more if wanted > 0 else less)
     await player.submit()
 
 
@@ -248,8 +253,7 @@ async def terminal(player: Player, goal: str) -> None:
 
 
 async def _command(player: Player, text: str) -> None:
-    await player.type("#terminal-target", text, delayMs=1, mode="append")
-    await player.key("Enter")
+    await player.key(*text, "Enter")
 
 
 @solves("use-autocomplete", "use-autocomplete-nodelay")
@@ -267,32 +271,26 @@ async def autocomplete(player: Player, goal: str) -> None:
 
 @solves("use-colorwheel")
 async def color(player: Player, goal: str) -> None:
-    colours = {"red": "FF0000", "green": "00FF00", "blue": "0000FF", "yellow": "FFFF00", "magenta": "FF00FF", "cyan": "00FFFF", "white": "FFFFFF", "black": "000000"}
     name = re.search(r"Select (\w+)", goal).group(1)
-    await player.type((await player.look()).one(role="textbox"), colours[name])
+    await player.type((await player.look()).one(role="textbox"), COLOURS[name])
     await player.key("Tab")
     await player.submit()
 
 
-@solves("use-colorwheel-2")
-async def color_shown(player: Player, _: str) -> None:
-    await player.type((await player.look()).one(role="textbox"), _hex(await player.html("#query")))
-    await player.key("Tab")
-    await player.submit()
-
-
-def _hex(source: str) -> str:
-    found = re.search(r"rgb\((\d+), ?(\d+), ?(\d+)\)|#([0-9a-fA-F]{6})", source)
-    return found.group(4) or "".join(f"{int(each):02X}" for each in found.groups()[:3])
+COLOURS = {
+    "black": "000000", "white": "FFFFFF", "aqua": "00FFFF", "blue": "0000FF", "gray": "808080", "green": "008000",
+    "lime": "00FF00", "maroon": "800000", "navy": "000080", "olive": "808000", "purple": "800080", "red": "FF0000",
+    "silver": "C0C0C0", "teal": "008080", "yellow": "FFFF00", "pink": "FFC0CB", "magenta": "FF00FF", "gold": "FFD700",
+    "orange": "FFA500",
+}  # fmt: skip
 
 
 @solves("highlight-text", "highlight-text-2")
 async def highlight(player: Player, goal: str) -> None:
     found = re.search(r"(\d)(?:st|nd|rd)", goal)
     number = int(found.group(1)) if found else 1
-    source = await player.html("#area")
-    ids = re.findall(r'<(?:p|div|span)[^>]*(?:id="([^"]+)"|class="[^"]*paragraph[^"]*")[^>]*>[^<]*\w', source)
-    await player.click(f"#{ids[number - 1]}", clicks=3)
+    place = f"p:nth-of-type({number})" if found else "div:last-child"
+    await player.click(f"#area {place}", clicks=3)
     await player.submit()
 
 
@@ -324,3 +322,10 @@ async def _pick(player: Player, name: str) -> None:
     await player.click(f'.ql-picker-options [data-value="{shades[name]}"]')
 
 
+
+
+@solves("visual-addition")
+async def blocks(player: Player, _: str) -> None:
+    counts = [len(re.findall(r"addition-block", await player.html(each))) for each in ("#visual-1", "#visual-2")]
+    await player.type((await player.look()).one(role="textbox"), str(sum(counts)))
+    await player.submit()
