@@ -1,0 +1,245 @@
+"""What a page marks up in its main content: derived from the page and the reference text, by no extractor."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser
+
+from evals.extraction.metric import words
+
+UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
+BLOCKS = frozenset(
+    "p div ul ol li table tr td th h1 h2 h3 h4 h5 h6 pre blockquote section article header footer figure dl dt dd "
+    "figcaption aside main nav form fieldset details summary hr address menu".split()  # noqa: SIM905
+)
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+AROUND = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
+SHORT = 4  # words below which those before and after must
+LONG = 12  # words from which a text is known without those around it
+CELL_WORDS = 60  # a table with larger cells lays out
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is marked up, in the order of the page.
+
+    Attributes:
+        code: Listings, as they stand, without the line breaks around them.
+        rows: Of each row of a table of data its cells that are not empty.
+        items: Text of each item of a list before any list inside of it, and whether the list is ordered.
+        headings: Level and text.
+        links: Text and absolute address; of a link around paragraphs only some of its words are asked for.
+        math: Formulas in LaTeX.
+    """
+
+    code: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    items: list[tuple[str, bool]] = field(default_factory=list)
+    headings: list[tuple[int, str]] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    math: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, data: dict[str, list[Any]]) -> "Facts":
+        """From JSON; what is missing is empty."""
+        facts = cls(**data)
+        facts.items[:] = [(text, bool(ordered)) for text, ordered in facts.items]
+        facts.headings[:] = [(level, text) for level, text in facts.headings]
+        facts.links[:] = [(text, url) for text, url in facts.links]
+        return facts
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """As JSON-able data."""
+        return asdict(self)
+
+
+class Reference:
+    """The words of a reference text, to be asked what stands in it."""
+
+    def __init__(self, text: str) -> None:
+        self._flat = f" {' '.join(words(text))} "
+
+    def holds(self, some: Iterable[str]) -> bool:
+        """Whether these words stand there one after another."""
+        return f" {' '.join(some)} " in self._flat
+
+
+@dataclass
+class Sequence:
+    """The words of a page in order, and of each element where its own begin and end."""
+
+    words: list[str] = field(default_factory=list)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def belongs(self, node: Any, reference: Reference) -> bool:
+        """Whether an element's words stand in the reference, with some around them unless they are many."""
+        start, end = self.spans.get(node.mem_id, (0, 0))
+        own = self.words[start:end]
+        if not own or not reference.holds(own):
+            return False
+        if len(own) >= LONG:
+            return True
+        before, after = self.words[max(0, start - AROUND) : start], self.words[end : end + AROUND]
+        if len(own) < SHORT:
+            return reference.holds(before + own + after)
+        return reference.holds(before + own) or reference.holds(own + after)
+
+
+def facts_of(html: bytes | str, url: str, reference: str) -> Facts:
+    """The facts of a page whose main content is known as text."""
+    tree = LexborHTMLParser(html)
+    if tree.body is None:
+        return Facts()
+    known, sequence = Reference(reference), Sequence()
+    _walk(tree.body, sequence)
+    base = tree.css_first("base[href]")
+    base_url = urljoin(url, (base.attributes.get("href") or "") if base else "")
+    taken = [node for node in tree.body.traverse() if node.tag in TAKEN and sequence.belongs(node, known)]
+    facts = Facts()
+    for node in taken:
+        _take(node, facts, base_url)
+    facts.math.extend(_formulas(tree.body, sequence, known))
+    return facts
+
+
+def _walk(node: Any, sequence: Sequence) -> None:
+    start = len(sequence.words)
+    for child in node.iter(include_text=True):
+        if child.tag == "-text":
+            sequence.words += words(child.text_content or "")
+        elif child.tag and child.tag not in UNSEEN and child.tag[0] != "-":
+            _walk(child, sequence)
+    sequence.spans[node.mem_id] = (start, len(sequence.words))
+
+
+def _take(node: Any, facts: Facts, base: str) -> None:
+    tag = node.tag
+    if tag == "pre":
+        facts.code.extend(_code(node))
+    elif tag == "tr":
+        facts.rows.extend(_row(node))
+    elif tag == "li":
+        facts.items.extend(_item(node))
+    elif tag in HEADINGS and not _inside(node, {"table", "li", "pre", "button"}):
+        facts.headings.append((HEADINGS[tag], _text(node)))
+    elif tag == "a":
+        facts.links.extend(_link(node, base))
+
+
+TAKEN = frozenset({"pre", "tr", "li", "a", *HEADINGS})
+
+
+def _code(node: Any) -> Iterator[str]:
+    """A listing; numbers of lines are none."""
+    if _inside(node, {"pre"}) or node.css_first("pre pre"):
+        return
+    for each in node.css("br"):
+        each.insert_after("\n")
+    body = (node.text() or "").replace("\r\n", "\n").replace("\xa0", " ").strip("\n").rstrip()
+    if not "".join(words(body)).isdigit():
+        yield body
+
+
+def _row(node: Any) -> Iterator[list[str]]:
+    table = _above(node, "table")
+    if table is None or table.attributes.get("role") == "presentation" or table.css_first("table table, table pre"):
+        return
+    if _above(table, "table") is not None:
+        return
+    rows = [[_text(cell) for cell in row.iter() if cell.tag in ("td", "th")] for row in table.css("tr")]
+    if max((len(words(cell)) for row in rows for cell in row), default=0) > CELL_WORDS:
+        return
+    if sum(sum(bool(words(cell)) for cell in row) > 1 for row in rows) < 2:
+        return
+    cells = [text for cell in node.iter() if cell.tag in ("td", "th") and words(text := _text(cell))]
+    if len(cells) > 1:
+        yield cells
+
+
+def _item(node: Any) -> Iterator[tuple[str, bool]]:
+    if node.parent is None or node.parent.tag not in ("ul", "ol", "menu") or _inside(node, {"table", "pre"}):
+        return
+    text = " ".join(_before_inner(node)).strip()
+    if words(text):
+        yield text, node.parent.tag == "ol"
+
+
+def _before_inner(node: Any) -> list[str]:
+    """The text of an item before the first list, table or listing in it."""
+    found: list[str] = []
+    for child in node.iter(include_text=True):
+        if child.tag in ("ul", "ol", "menu", "table", "pre", "dl", "blockquote"):
+            break
+        if child.tag == "-text":
+            found.append(child.text_content or "")
+        elif child.tag not in UNSEEN:
+            if child.css_first("ul, ol, table, pre, dl, blockquote"):
+                found += _before_inner(child)
+                break
+            found.append(_text(child))
+    return [part for part in (" ".join(part.split()) for part in found) if part]
+
+
+def _link(node: Any, base: str) -> Iterator[tuple[str, str]]:
+    href = (node.attributes.get("href") or "").strip()
+    if not href or href.startswith("#") or _inside(node, {"pre", "code"}):
+        return
+    try:
+        url = urljoin(base, "".join(href.split("\n")))
+    except ValueError:
+        return
+    if url.startswith(("http://", "https://")) and words(text := _text(node)):
+        wraps = any(child.tag in BLOCKS for child in node.traverse() if child.mem_id != node.mem_id)
+        yield ("" if wraps else text), url
+
+
+def _formulas(body: Any, sequence: Sequence, known: Reference) -> Iterator[str]:
+    """Formulas of which the words, or those before and after, stand in the reference."""
+    for node in body.css('annotation[encoding="application/x-tex"], math[alttext]'):
+        source = node.text() if node.tag == "annotation" else node.attributes.get("alttext") or ""
+        math = node if node.tag == "math" else _above(node, "math")
+        if math is None or (node.tag == "math" and node.css_first('annotation[encoding="application/x-tex"]')):
+            continue
+        start, end = sequence.spans.get(math.mem_id, (0, 0))
+        around = sequence.words[max(0, start - 4) : start], sequence.words[end : end + 4]
+        inside = words(source)
+        if (inside and known.holds(inside) and len(inside) > 2) or all(part and known.holds(part) for part in around):
+            yield " ".join(source.split())
+
+
+def _text(node: Any) -> str:
+    """The words that an element shows, with single spaces; paragraphs do not run together."""
+    parts: list[str] = []
+    _gather(node, parts)
+    return " ".join("".join(parts).split())
+
+
+def _gather(node: Any, parts: list[str]) -> None:
+    for child in node.iter(include_text=True):
+        if child.tag == "-text":
+            parts.append(child.text_content or "")
+        elif child.tag == "br":
+            parts.append(" ")
+        elif child.tag not in UNSEEN:
+            edge = " " if child.tag in BLOCKS else ""
+            parts.append(edge)
+            _gather(child, parts)
+            parts.append(edge)
+
+
+def _above(node: Any, tag: str) -> Any:
+    node = node.parent
+    while node is not None and node.tag != tag:
+        node = node.parent
+    return node
+
+
+def _inside(node: Any, tags: set[str]) -> bool:
+    node = node.parent
+    while node is not None:
+        if node.tag in tags:
+            return True
+        node = node.parent
+    return False

@@ -1,0 +1,187 @@
+"""Which facts of a page its Markdown shows as what they are."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from evals.extraction.metric import words
+from evals.structure.facts import Facts
+
+KINDS = ("code", "rows", "items", "headings", "links", "math")
+LINK = re.compile(
+    r"\[((?:[^\[\]]|\\[\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\]"
+    r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s]|\((?:[^()\s]|\([^()\s]*\))*\))*))(?:\s+\"[^\"]*\")?\s*\)"
+)
+IMAGE = re.compile(r"!\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+FENCE = re.compile(r"^([>\s]*(?:(?:[-*+]|\d+[.)])\s+)?)(`{3,}|~{3,})\s*([^`]*)$")
+ITEM = re.compile(r"^([>\s]*)([-*+]|\d{1,9}[.)])[ \t]+(\S.*)$")
+HEADING = re.compile(r"^[>\s]*(?:(?:[-*+]|\d+[.)])\s+)?(#{1,6})\s+(\S.*)$")
+RULE = re.compile(r"^[>\s]*(?:[-*_]\s*){3,}$")
+TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
+STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
+STARTS = 8  # words that tell a long item
+
+
+@dataclass
+class Shown:
+    """The structure of a Markdown text."""
+
+    code: Counter[str] = field(default_factory=Counter)
+    rows: list[list[list[str]]] = field(default_factory=list)
+    items: list[tuple[list[str], bool]] = field(default_factory=list)
+    headings: list[tuple[int, list[str]]] = field(default_factory=list)
+    links: list[tuple[list[str], str]] = field(default_factory=list)
+    flat: str = ""
+
+
+def kept(facts: Facts, markdown: str) -> dict[str, list[bool]]:
+    """Of each kind, for each fact in order, whether the Markdown shows it."""
+    shown = read(markdown)
+    return {
+        "code": _each(facts.code, shown, _has_code),
+        "rows": _each(facts.rows, shown, _has_row),
+        "items": _each(facts.items, shown, _has_item),
+        "headings": _headings(facts.headings, shown.headings),
+        "links": _each(facts.links, shown, _has_link),
+        "math": _each(facts.math, shown, _has_formula),
+    }
+
+
+def read(markdown: str) -> Shown:
+    """Reads Markdown line by line, as far as structure goes."""
+    shown = Shown(flat=_squeezed(markdown))
+    prose = list(_outside_of_code(markdown.replace("\r\n", "\n").split("\n"), shown.code))
+    for found in LINK.finditer(IMAGE.sub(r"\1", "\n".join(prose))):
+        shown.links.append((words(_bare(found[1])), _address(found[2] or found[3] or "")))
+    for at, line in enumerate(prose):
+        if heading := HEADING.match(line):
+            shown.headings.append((len(heading[1]), words(_bare(heading[2]))))
+        if line.count("|") and not TABLE_RULE.match(line):
+            shown.rows.append([words(_bare(cell)) for cell in re.split(r"(?<!\\)\|", line)])
+        if (item := ITEM.match(line)) and not RULE.match(line):
+            shown.items.append((_item_words(prose, at, item), item[2][0].isdigit()))
+    return shown
+
+
+def _outside_of_code(lines: list[str], code: Counter[str]) -> Iterator[str]:
+    """The lines that are no listing; listings are counted."""
+    at = 0
+    while at < len(lines):
+        fence = FENCE.match(lines[at])
+        if not fence:
+            yield lines[at]
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and lines[end].strip("> \t").rstrip() != fence[2]:
+            end += 1
+        code[_code("\n".join(_led(line, fence[1]) for line in lines[at + 1 : end]))] += 1
+        yield ""
+        at = end + 1
+
+
+def _led(line: str, lead: str) -> str:
+    """A line without the quotation marks and the indentation that its fence has."""
+    blank = "".join(sign if sign == ">" else " " for sign in lead)
+    for given in (lead, blank, blank.rstrip()):
+        if line.startswith(given):
+            return line[len(given) :]
+    return line
+
+
+def _code(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.replace("\xa0", " ").strip("\n").split("\n")).rstrip()
+
+
+def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
+    """The words of an item: its line and those that go on with it."""
+    found, inner = [item[3]], len(item[1]) + 2
+    for line in lines[at + 1 :]:
+        if ITEM.match(line) or HEADING.match(line) or sum(map(len, found)) > 2_000:
+            break
+        if line.strip() and len(line) - len(line.lstrip()) < inner:
+            break
+        found.append(line)
+    text = " ".join(found)
+    return words(_bare(re.sub(r"^(?:#+|\[[ x]\]) ", "", text)))
+
+
+def _bare(markdown: str) -> str:
+    """The words of Markdown, without addresses and signs."""
+    text = IMAGE.sub(r"\1", markdown)
+    for _ in range(2):
+        text = LINK.sub(r"\1", text)
+    return SIGNS.sub("", text)
+
+
+def _each(facts: list, shown: Shown, has: Callable[..., bool]) -> list[bool]:
+    return [has(fact, shown) for fact in facts]
+
+
+def _has_code(fact: str, shown: Shown) -> bool:
+    return shown.code[_code(fact)] > 0
+
+
+def _has_row(fact: list[str], shown: Shown) -> bool:
+    """The cells in one line of a table, in order; cells in between may be repeated ones of a span."""
+    cells = [words(cell) for cell in fact]
+    return any(_within(cells, iter(row)) for row in shown.rows)
+
+
+def _within(cells: list[list[str]], row: Iterator[list[str]]) -> bool:
+    return all(any(cell == other for other in row) for cell in cells)
+
+
+def _has_item(fact: tuple[str, bool], shown: Shown) -> bool:
+    text, ordered = fact
+    mine = words(text)
+    return any(
+        ordered == numbered and (other == mine or (len(mine) >= STARTS and other[:STARTS] == mine[:STARTS]))
+        for other, numbered in shown.items
+    )
+
+
+def _headings(facts: list[tuple[int, str]], shown: list[tuple[int, list[str]]]) -> list[bool]:
+    """Each heading that is shown and stands to the one before as the page has it: above, below or beside."""
+    found: list[bool] = []
+    before: tuple[int, int] | None = None
+    at = 0
+    for level, text in facts:
+        wanted = words(text)
+        places = [place for place, (_, other) in enumerate(shown) if other == wanted]
+        place = next((each for each in places if each >= at), places[0] if places else None)
+        if place is None:
+            found.append(False)
+            continue
+        given = shown[place][0]
+        found.append(before is None or _sign(level - before[0]) == _sign(given - before[1]))
+        before, at = (level, given), place + 1
+    return found
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _has_link(fact: tuple[str, str], shown: Shown) -> bool:
+    mine, url = words(fact[0]), _address(fact[1])
+    return any(url == other and (said == mine or (not mine and said)) for said, other in shown.links)
+
+
+def _address(url: str) -> str:
+    return unquote(url.replace("\\", "")).rstrip("/").replace(" ", "")
+
+
+def _has_formula(fact: str, shown: Shown) -> bool:
+    inner = _squeezed(fact)
+    return any(
+        f"{before}{inner}{after}" in shown.flat for before, after in (("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+    )
+
+
+def _squeezed(text: str) -> str:
+    """Text without white space and without what only sizes a formula."""
+    return "".join(STYLE.sub("", text.replace(r"{\displaystyle", "{").replace(r"{\textstyle", "{")).split())
