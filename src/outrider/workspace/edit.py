@@ -1,0 +1,99 @@
+"""Lines of a text replaced, all at once, by the numbers that they have before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from outrider.core.errors import InvalidInput
+
+DIFF_LINES = 400
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Lines `start` to `end` (from 1, inclusive) become `text`; no text removes them.
+
+    `expected`, where given, is what these lines must hold now.
+    """
+
+    start: int
+    end: int
+    text: str | None = None
+    expected: str | None = None
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines with their ends. Only \n, \r\n and \r end a line: a form feed in a file of code does not."""
+    found, start, at = [], 0, 0
+    while at < len(text):
+        if text[at] in "\r\n":
+            at += 2 if text[at : at + 2] == "\r\n" else 1
+            found.append(text[start:at])
+            start = at
+        else:
+            ends = [end for mark in "\r\n" if (end := text.find(mark, at)) >= 0]
+            at = min(ends, default=len(text))
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def replaced(text: str, replacements: Sequence[Replacement], newline: str = "\n") -> str:
+    """The text with all replacements done; the last line keeps having an end, or none.
+
+    Raises InvalidInput for lines that there are not, that overlap, or that hold something else than expected;
+    then nothing is replaced.
+    """
+    lines = lines_of(text)
+    count = len(lines)
+    ordered = sorted(replacements, key=lambda each: (each.start, each.end))
+    _refuse(lines, ordered)
+    for each in reversed(ordered):
+        lines[each.start - 1 : each.end] = _ended(each.text, newline)
+    result = "".join(lines)
+    last_was_open = not text.endswith(("\n", "\r")) and any(each.end == count for each in ordered)
+    return result.removesuffix(newline) if last_was_open else result
+
+
+def difference(old: str, new: str, path: str) -> str:
+    """A unified diff, cut after 400 lines."""
+    lines = list(
+        unified_diff(old.splitlines(), new.splitlines(), f"a/{path}", f"b/{path}", lineterm="")
+    )  # fmt: skip
+    more = len(lines) - DIFF_LINES
+    return "\n".join(lines[:DIFF_LINES] + ([f"… {more} more lines of difference"] if more > 0 else []))
+
+
+def _refuse(lines: list[str], ordered: list[Replacement]) -> None:
+    before = 0
+    for each in ordered:
+        if not 1 <= each.start <= each.end <= len(lines):
+            raise InvalidInput(
+                f"replacements: lines {each.start} to {each.end} of a file of {len(lines)} lines",
+                hint="read_file with numbered=true shows the numbers",
+            )
+        if each.start <= before:
+            raise InvalidInput(f"replacements: line {each.start} is replaced twice", hint="join the two")
+        before = each.end
+        _refuse_other(lines, each)
+
+
+def _refuse_other(lines: list[str], each: Replacement) -> None:
+    if each.expected is None:
+        return
+    found = _plain("".join(lines[each.start - 1 : each.end]))
+    if found != _plain(each.expected):
+        raise InvalidInput(
+            f"replacements: lines {each.start} to {each.end} hold {found[:300]!r}",
+            hint="read the file again: it has changed, or the numbers are wrong",
+            code="changed",
+        )
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+
+
+def _ended(text: str | None, newline: str) -> list[str]:
+    """A replacement's lines, each with the file's line end."""
+    if not text:
+        return []
+    return [line.rstrip("\r\n") + newline for line in lines_of(text)]

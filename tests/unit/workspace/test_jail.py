@@ -1,0 +1,158 @@
+"""Nothing outside of the workspace can be read, written, made or listed, by whatever path or link."""
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from outrider.workspace.jail import Jail
+
+SECRET = b"the secret"
+
+
+@pytest.fixture
+def jail(tmp_path: Path) -> Jail:
+    (tmp_path / "secret.txt").write_bytes(SECRET)
+    made = Jail(tmp_path / "workspace")
+    made.write("notes/a.txt", b"alpha")
+    return made
+
+
+def read(jail: Jail, path: str) -> bytes:
+    with jail.reading(path) as descriptor:
+        return os.read(descriptor, 1_000)
+
+
+def test_a_file_is_read_written_and_listed_by_its_path(jail: Jail):
+    jail.write("deep/er/b.txt", b"beta")
+    assert read(jail, "notes/a.txt") == b"alpha"
+    assert [entry.path for entry in jail.list()] == ["deep", "notes"]
+    assert [entry.path for entry in jail.walk()] == ["deep", "deep/er", "deep/er/b.txt", "notes", "notes/a.txt"]
+    assert jail.entry("deep/er/b.txt").size == 4
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "notes/../../secret.txt", "/etc/passwd", "./../secret.txt", ".."])
+def test_paths_that_lead_out_are_refused(jail: Jail, path: str):
+    with pytest.raises(Refused):
+        read(jail, path)
+    with pytest.raises(Refused):
+        jail.write(path, b"x")
+    with pytest.raises(Refused):
+        jail.list(path)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "a\u202eb", "a\nb", "a\u200bb", "x" * 1_001])
+def test_paths_that_hide_something_are_refused(jail: Jail, path: str):
+    with pytest.raises(InvalidInput):
+        jail.write(path, b"x")
+
+
+@pytest.mark.parametrize("target", ["../secret.txt", "../../workspace/../secret.txt", "/etc/passwd", "link"])
+def test_a_link_out_is_not_followed(jail: Jail, target: str):
+    (jail.root / "link").symlink_to(target)
+    with pytest.raises(Refused):
+        read(jail, "link")
+    with pytest.raises(Refused):
+        jail.write("link", b"mine")
+    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+
+
+def test_a_folder_that_is_a_link_out_is_no_way_out(jail: Jail):
+    (jail.root / "out").symlink_to("..")
+    for attempt in (lambda: read(jail, "out/secret.txt"), lambda: jail.write("out/x", b"x"), lambda: jail.list("out")):
+        with pytest.raises(Refused):
+            attempt()
+    assert "out/secret.txt" not in [entry.path for entry in jail.walk()]
+
+
+def test_links_inside_are_followed(jail: Jail):
+    (jail.root / "notes/link").symlink_to("../notes/a.txt")
+    (jail.root / "folder").symlink_to("notes")
+    assert read(jail, "notes/link") == b"alpha"
+    assert read(jail, "folder/a.txt") == b"alpha"
+    jail.write("folder/b.txt", b"beta")
+    assert (jail.root / "notes/b.txt").read_bytes() == b"beta"
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced_where_it_points_inside_never_outside(jail: Jail):
+    (jail.root / "link").symlink_to("../secret.txt")
+    with pytest.raises(Refused):
+        jail.write("link", b"x")
+    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+
+
+def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail: Jail):
+    os.link(jail.root.parent / "secret.txt", jail.root / "hard")
+    with pytest.raises(Refused, match="hard link"):
+        read(jail, "hard")
+    jail.write("hard", b"mine")
+    assert (jail.root.parent / "secret.txt").read_bytes() == SECRET
+
+
+def test_pipes_and_devices_are_no_files(jail: Jail):
+    os.mkfifo(jail.root / "pipe")
+    with pytest.raises(Refused, match="no regular file"):
+        read(jail, "pipe")
+    with pytest.raises(Refused):
+        jail.write("pipe", b"x")
+
+
+def test_what_is_missing_or_a_folder_is_said(jail: Jail):
+    with pytest.raises(NotFound, match="there is no"):
+        read(jail, "nothing.txt")
+    with pytest.raises(InvalidInput, match="directory"):
+        read(jail, "notes")
+    with pytest.raises(InvalidInput):
+        read(jail, "notes/a.txt/b")
+
+
+def test_permissions_stay_and_no_partial_file_is_left(jail: Jail):
+    (jail.root / "run.sh").write_bytes(b"old")
+    (jail.root / "run.sh").chmod(0o755)
+    jail.write("run.sh", b"new")
+    assert (jail.root / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert sorted(path.name for path in jail.root.iterdir()) == ["notes", "run.sh"]
+
+
+def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: Jail):
+    (jail.root / "notes/secret.txt").write_bytes(b"harmless")
+    (jail.root / "decoy").symlink_to("..")
+    stop = threading.Event()
+
+    def exchange() -> None:
+        while not stop.is_set():
+            for old, new in (("notes", "aside"), ("decoy", "notes"), ("notes", "decoy"), ("aside", "notes")):
+                (jail.root / old).rename(jail.root / new)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    seen = set()
+    try:
+        for _ in range(1_000):
+            try:
+                seen.add(read(jail, "notes/secret.txt"))
+            except OutriderError as error:
+                seen.add(error.code.encode())
+    finally:
+        stop.set()
+        thread.join()
+    assert SECRET not in seen
+    assert b"harmless" in seen
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.lists(st.sampled_from(["..", ".", "notes", "out", "a.txt", "", "/", "in", "\u2024\u2024"])).map("/".join)
+)
+def test_no_path_reaches_what_is_outside(jail: Jail, path: str):
+    for name, target in (("out", ".."), ("in", "notes")):
+        if not (jail.root / name).is_symlink():
+            (jail.root / name).symlink_to(target)
+    with suppress(OutriderError):
+        jail.write(f"{path}/planted.txt", b"x")
+    assert sorted(each.name for each in jail.root.parent.iterdir()) == ["home", "secret.txt", "workspace"]
