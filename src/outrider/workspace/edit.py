@@ -49,7 +49,7 @@ def replaced(text: str, replacements: Sequence[Replacement], newline: str = "\n"
     for each in reversed(ordered):
         lines[each.start - 1 : each.end] = _ended(each.text, newline)
     result = "".join(lines)
-    last_was_open = not text.endswith(("\n", "\r")) and any(each.end == count for each in ordered)
+    last_was_open = not text.endswith(("\n", "\r")) and any(each.end == count and each.text for each in ordered)
     return result.removesuffix(newline) if last_was_open else result
 
 
