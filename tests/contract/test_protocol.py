@@ -190,15 +190,19 @@ async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: C
     assert result.is_error is not allow
 
 
-async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Path):
-    async with in_memory(tmp_path, "legacy") as client:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Path, mode: str):
+    async with in_memory(tmp_path, mode) as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error
     assert "OUTRIDER_TOOLS__STAKES" in said(result)
 
 
 async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
-    async with in_memory(tmp_path, "auto") as client:
+    async def person(context: Any, params: Any) -> ElicitResult:
+        raise AssertionError("the test answers by itself")
+
+    async with in_memory(tmp_path, "auto", elicitation_callback=person) as client:
         paused = await client.session.call_tool("fly", {"where": "sea"}, allow_input_required=True)
         assert isinstance(paused, InputRequiredResult)
         yes: Any = {"consent": ElicitResult(action="accept", content={"allow": True})}

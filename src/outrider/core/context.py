@@ -19,6 +19,10 @@ async def _silent(done: float, total: float | None, message: str, data: dict[str
     """The progress of a caller that did not ask for any."""
 
 
+async def _quiet(message: str) -> None:
+    """The sign of life for a caller that did not ask for any."""
+
+
 def _wanted() -> bool:
     """Nobody said that the result is no longer wanted."""
     return False
@@ -65,6 +69,7 @@ class Call:
         message: The agent message that is being written; citation references are unique within it.
         citations: (offset, count) of the references that the host reserved for this call.
         progress: Reports progress; does nothing when the caller did not ask.
+        alive: Tells the caller in words that the call goes on, where there is no progress to report.
         answer: The person's answer, when the call resumes after a question about itself.
         answers: What was decided on questions of runs below, by question id; perhaps not on all of them.
         state: What the paused call left behind, when it resumes.
@@ -80,6 +85,7 @@ class Call:
     message: str | None = None
     citations: tuple[int, int] | None = None
     progress: Progress = _silent
+    alive: Callable[[str], Awaitable[None]] = _quiet
     answer: bool | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)
     state: str | None = None

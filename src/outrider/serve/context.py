@@ -8,8 +8,13 @@ from mcp.server import ServerRequestContext
 from mcp_types import ProgressNotification, ProgressNotificationParams
 
 from outrider.core.context import Call
+from outrider.core.questions import Answer
+from outrider.serve.questions import answers_in
 
 PER_SECOND = 5  # progress notices that a caller gets at most
+STRIDE = 2**-20  # by how much a sign of life advances the progress
+STEP = ("websearchResultCount", "resumeState", "agent", "depth")  # what tools may want to know of the host's step
+PERSON = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
 
 
 def call_of(context: ServerRequestContext[Any, Any], *, session: str = "default") -> Call:
@@ -17,15 +22,20 @@ def call_of(context: ServerRequestContext[Any, Any], *, session: str = "default"
     meta: Mapping[str, Any] = context.meta or {}
     step = meta.get("stepContext")
     step = step if isinstance(step, Mapping) else {}
+    reporter = Reporter(context)
     return Call(
         session=_text(meta, "session_id") or _connection(context) or session,
         assistant=_text(meta, "assistant_id"),
         thread=_text(meta, "thread_id"),
         message=_text(meta, "message_id"),
         workspace=_text(meta, "workspace"),
+        identity=_text(meta, "identity") or _header(context, PERSON),
         citations=_reserved(step),
-        extra={"websearchResultCount": step.get("websearchResultCount")},
-        progress=Reporter(context),
+        extra={name: step.get(name) for name in STEP},
+        progress=reporter,
+        alive=reporter.alive,
+        answers=_answers(step),
+        unwanted=lambda: _given_up(context),
     )
 
 
@@ -49,6 +59,10 @@ class Reporter:
         self._done, self._sent_at = done, now
         await self._send(done, total, message, data)
 
+    async def alive(self, message: str) -> None:
+        """A notice that the call goes on; a little further than the last, since progress may not stand still."""
+        await self(self._done + STRIDE if self._done >= 0 else 0.0, None, message)
+
     async def _send(self, done: float, total: float | None, message: str, data: dict[str, Any] | None) -> None:
         if data is None or self._token is None:
             await self._context.session.report_progress(done, total, message)
@@ -68,8 +82,27 @@ def _text(meta: Mapping[str, Any], name: str) -> str | None:
 
 def _connection(context: ServerRequestContext[Any, Any]) -> str | None:
     """The session of an older client over HTTP; newer protocols have none."""
-    headers = getattr(context.request, "headers", None) or {}
-    return headers.get("mcp-session-id")
+    return _header(context, "mcp-session-id")
+
+
+def _header(context: ServerRequestContext[Any, Any], name: str) -> str | None:
+    value = (getattr(context.request, "headers", None) or {}).get(name)
+    return value[:200] if value else None
+
+
+def _given_up(context: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client has cancelled this request in so many words; a connection that is lost is no such word.
+
+    The SDK keeps that with the request's channel, and hands no public way to it. Newer HTTP clients have no words for
+    it: they close the stream, as a lost connection does.
+    """
+    channel = context.session._request_outbound  # noqa: SLF001
+    return channel.cancel_requested.is_set()
+
+
+def _answers(step: Mapping[str, Any]) -> dict[str, Answer]:
+    given = step.get("decisions")
+    return answers_in(given) if isinstance(given, list) else {}
 
 
 def _reserved(step: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -2,15 +2,16 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from mcp.server import Server, ServerRequestContext
+from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult
+from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -27,38 +28,57 @@ from mcp_types import (
 )
 
 from outrider import __version__
+from outrider.core import blocked
 from outrider.core.artifacts import Artifact, Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
+from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import content, names, questions
+from outrider.serve import content, names, questions, seal
 from outrider.serve.context import call_of
+from outrider.serve.watch import Watch
 
 log = logging.getLogger(__name__)
 TOOLS_FRESH_MS = 60_000  # how long a client may keep the tool list without asking again
+MOST_FORMS = 20  # forms that one call shows over a connection, before what is left waits for the next call
 
 
 class Edge:
     """The handlers of one server."""
 
-    def __init__(self, toolbox: Toolbox, artifacts: Artifacts, style: names.Style, session: str) -> None:
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        artifacts: Artifacts,
+        *,
+        style: names.Style,
+        session: str,
+        pause: "Pause",
+        watch: Watch,
+    ) -> None:
         self._toolbox = toolbox
         self._artifacts = artifacts
         self._style = style
         self._session = session
+        self._pause = pause
+        self._watch = watch
 
-    async def list_tools(self, _: ServerRequestContext[Any, Any], __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        await self._toolbox.refresh()
+        self._watch.listed(context)
         tools = self._toolbox.tools.values()
         return ListToolsResult(tools=[content.tool_entry(tool, names.exposed(tool, self._style)) for tool in tools])
 
     async def call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        tool = self._tool(params.name)
-        call = questions.resumed(call_of(context, session=self._session), params)
+        tool = await self._tool(params.name)
+        call, shown = questions.resumed(call_of(context, session=self._session), params)
         try:
-            return await self._answer(context, tool, params.arguments, call)
+            return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
             return content.failure(error)
         except Exception:
@@ -90,23 +110,72 @@ class Edge:
             contents=[BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=content.encoded(data))]
         )
 
-    def _tool(self, name: str) -> Tool:
+    async def _tool(self, name: str) -> Tool:
         try:
-            return self._toolbox.get(names.bare(name))
+            return await self._toolbox.find(names.bare(name))
         except NotFound as error:
             raise MCPError(code=INVALID_PARAMS, message=f"{error.message}; {error.hint}") from None
 
     async def _answer(
-        self, context: ServerRequestContext[Any, Any], tool: Tool, arguments: dict[str, Any] | None, call: Call
+        self,
+        context: ServerRequestContext[Any, Any],
+        tool: Tool,
+        arguments: dict[str, Any] | None,
+        call: Call,
+        *,
+        dismissed: bool,
     ) -> CallToolResult | InputRequiredResult:
-        try:
-            return content.success(await self._toolbox.call(tool.name, arguments, call), tool)
-        except AnswerNeeded as question:
-            if context.protocol_version >= questions.QUESTIONS_AS_RESULTS:
-                return questions.as_result(question)
-            answer = await questions.ask(context, question)
-            again = replace(call, answer=answer, state=question.state)
-            return content.success(await self._toolbox.call(tool.name, arguments, again), tool)
+        """The tool's answer, or the question that is in the way of it."""
+        for _ in range(MOST_FORMS):
+            try:
+                return content.success(await self._toolbox.call(tool.name, arguments, call), tool)
+            except AnswerNeeded as question:
+                asked = question
+            waits = bool(asked.questions)
+            if waits and (dismissed or not questions.can_ask(context)):
+                break
+            if questions.as_results(context) and questions.can_ask(context):
+                return questions.as_result(asked)
+            call = await questions.ask(context, call, asked)
+            dismissed = waits and not call.answers
+        return content.success(self._pause.result(asked), tool)
+
+
+@dataclass(frozen=True)
+class Pause:
+    """How the edge says that a call waits for people.
+
+    Attributes:
+        security: Seals what the client carries to the next call; None under a key of this process alone.
+        form: The result for clients that cannot show questions.
+        mime_prefix: The vendor tree of typed resources.
+    """
+
+    security: RequestStateSecurity | None = None
+    form: blocked.Format = "error_json"
+    mime_prefix: str = "application/vnd.dust"
+
+    def result(self, question: AnswerNeeded) -> Result:
+        """The blocked result."""
+        kind = f"{self.mime_prefix}.tool-output.{blocked.PAUSE}"
+        return blocked.written(question.questions, question.details, form=self.form, mime_type=kind)
+
+    def sealed(self) -> RequestStateSecurity:
+        """The sealing to install."""
+        return self.security or RequestStateSecurity.ephemeral()
+
+
+class McpServer(Server[Any]):
+    """The SDK's server, which says by itself that its tools come and go."""
+
+    tools_change = False
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **more: Any
+    ) -> InitializationOptions:
+        """As the SDK's, with `listChanged` for older clients where it is true."""
+        options = notification_options or NotificationOptions(tools_changed=self.tools_change)
+        return super().create_initialization_options(options, *args, **more)
 
 
 def mcp_server(
@@ -116,6 +185,7 @@ def mcp_server(
     name: str = "outrider",
     style: names.Style = "bare",
     session: str = "default",
+    pause: Pause | None = None,
 ) -> Server[Any]:
     """A server over the tools of `toolbox`.
 
@@ -125,9 +195,11 @@ def mcp_server(
         name: The server's name, which hosts put before tool names (`mcp__<name>__web_search`).
         style: How tools are named.
         session: The session of callers that name none.
+        pause: How paused calls are kept and told.
     """
-    edge = Edge(toolbox, artifacts, style, session)
-    server: Server[Any] = Server(
+    pause, watch = pause or Pause(), Watch(toolbox)
+    edge = Edge(toolbox, artifacts, style=style, session=session, pause=pause, watch=watch)
+    server = McpServer(
         name,
         version=__version__,
         title="Outrider",
@@ -137,9 +209,12 @@ def mcp_server(
         on_call_tool=edge.call_tool,
         on_list_resources=edge.list_resources,
         on_read_resource=edge.read_resource,
-        on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+        on_subscriptions_listen=ListenHandler(watch.bus),
+        lifespan=watch.lifespan,
     )
-    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=name))
+    server.tools_change = toolbox.changes
+    server.middleware.append(seal.explain)
+    server.middleware.append(RequestStateBoundary(pause.sealed(), default_audience=name))
     server.middleware.append(_lift)
     return server
 
@@ -151,12 +226,9 @@ async def _lift(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
     return result
 
 
-def _listed(kept: Artifact) -> Resource:
-    return Resource(uri=kept.uri, name=kept.name, mime_type=kept.mime_type, size=kept.size)
-
-
 def _instructions(toolbox: Toolbox) -> str:
     """What the offered toolsets say of themselves."""
     used = {tool.toolset for tool in toolbox.tools.values()}
+    used |= {toolset.name for toolset in toolbox.toolsets.values() if toolset.source}
     parts: Sequence[str] = [each.instructions for each in toolbox.toolsets.values() if each.name in used]
     return "\n\n".join(parts)

@@ -1,13 +1,16 @@
-"""Asking the person behind the client, in whichever way their protocol version knows.
+"""Asking the person behind the client, in whichever way their protocol version and client know.
 
-Since 2026-07-28 the question is the result and the client repeats the call with the answer; before
-that the server asks over the connection (elicitation). Clients that know neither get an error that
-says how to allow the tool.
+Since 2026-07-28 the questions are the result and the client repeats the call with the answers; before that the server
+asks over the connection (elicitation). Both show one form. Clients that know neither get the blocked result that hosts
+of agents exchange (`core/blocked.py`), or, where one call only wants consent, an error that says how to allow the tool.
 """
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+import anyio
 from mcp.server import ServerRequestContext
 from mcp_types import (
     CallToolRequestParams,
@@ -21,40 +24,155 @@ from mcp_types import (
 
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
+from outrider.core.questions import Answer, Decision, Kind, Question
 
-QUESTIONS_AS_RESULTS = "2026-07-28"
-ID = "consent"
-FORM: dict[str, Any] = {
+QUESTIONS_AS_RESULTS: Final = "2026-07-28"
+CONSENT: Final = "consent"  # the form of a call that asks for itself
+DECISIONS: Final = "decisions"  # the form of what runs below wait for
+REASON: Final = "_reason"
+BEAT: Final = 15.0  # seconds between signs of life while a person thinks: clients cut silent calls at 60
+FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
     "required": ["allow"],
 }
+CHOICES: Final[Mapping[Kind, Mapping[Decision, str]]] = {
+    "approval": {"approved": "Allow", "rejected": "Refuse", "always_approved": "Allow from now on"},
+    "authentication": {"approved": "I am signed in now", "rejected": "Go on without"},
+    "question": {},
+}
 
 
-def resumed(call: Call, params: CallToolRequestParams) -> Call:
-    """The call with the answer that its repetition carries, if it does."""
-    answer = (params.input_responses or {}).get(ID)
-    if not isinstance(answer, ElicitResult) or params.request_state is None:
-        return call
-    return replace(call, answer=_allowed(answer), state=params.request_state)
+def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
+    """Whether the client can show a form, by result or over the connection."""
+    return context.session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability()))
+
+
+def as_results(context: ServerRequestContext[Any, Any]) -> bool:
+    """Whether this protocol version takes questions as results."""
+    return context.protocol_version >= QUESTIONS_AS_RESULTS
+
+
+def resumed(call: Call, params: CallToolRequestParams) -> tuple[Call, bool]:
+    """The call with the answers that its repetition carries; and whether it carries a form, answered or not."""
+    responses = params.input_responses or {}
+    if params.request_state is None:
+        return call, False
+    if isinstance(consent := responses.get(CONSENT), ElicitResult):
+        return replace(call, answer=_allowed(consent), state=params.request_state), True
+    if not isinstance(form := responses.get(DECISIONS), ElicitResult):
+        return replace(call, state=_unpacked(params.request_state)[0]), False
+    state, asked = _unpacked(params.request_state)
+    return replace(call, state=state, answers={**call.answers, **_decided(form, asked)}), True
 
 
 def as_result(question: AnswerNeeded) -> InputRequiredResult:
-    """The question as the result of a call that the client will repeat."""
-    form = ElicitRequestFormParams(message=question.question, requested_schema=FORM)
-    return InputRequiredResult(input_requests={ID: ElicitRequest(params=form)}, request_state=question.state)
+    """The questions as the result of a call that the client will repeat."""
+    name = DECISIONS if question.questions else CONSENT
+    state = _packed(question) if question.questions else question.state
+    form = ElicitRequestFormParams(message=_message(question), requested_schema=_form(question))
+    return InputRequiredResult(input_requests={name: ElicitRequest(params=form)}, request_state=state)
 
 
-async def ask(context: ServerRequestContext[Any, Any], question: AnswerNeeded) -> bool:
-    """Asks over the connection. Raises Refused when this client cannot show a question."""
-    if not context.session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
+async def ask(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> Call:
+    """Asks over the connection; the same call with what the person said.
+
+    Raises Refused when a call wants consent for itself and the client cannot show a question.
+    """
+    if not can_ask(context):
         raise Refused(
             f"{question.question} Your client cannot ask the user.",
             code="consent_needed",
             hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
         )
-    return _allowed(await context.session.elicit_form(question.question, FORM, context.request_id))
+    form = await _elicited(context, call, question)
+    if not question.questions:
+        return replace(call, answer=_allowed(form), state=question.state)
+    asked = {each.id: each.kind for each in question.questions}
+    return replace(call, state=question.state, answers=_decided(form, asked))
+
+
+async def _elicited(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> ElicitResult:
+    """The answered form; the caller hears that the call is alive while the person thinks."""
+
+    async def beat() -> None:
+        while True:
+            await anyio.sleep(BEAT)
+            await call.alive("waiting for a person")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        form = await context.session.elicit_form(_message(question), _form(question), context.request_id)
+        tasks.cancel_scope.cancel()
+    return form
 
 
 def _allowed(answer: ElicitResult) -> bool:
     return answer.action == "accept" and bool((answer.content or {}).get("allow"))
+
+
+def _message(question: AnswerNeeded) -> str:
+    if len(question.questions) < 2:
+        return question.questions[0].message if question.questions else question.question
+    lines = [f"{number}. {each.agent}: {each.message}" for number, each in enumerate(question.questions, 1)]
+    return "\n".join((f"{len(lines)} things wait for you; what you leave open can be answered later.", *lines))
+
+
+def _form(question: AnswerNeeded) -> dict[str, Any]:
+    """One form for all questions: a choice (or words) and a reason each, all of which may be left open."""
+    if not question.questions:
+        return FORM
+    several = len(question.questions) > 1
+    fields = [_fields(each, f"{number}. " if several else "") for number, each in enumerate(question.questions, 1)]
+    properties = {name: field for each in fields for name, field in each.items()}
+    return {"type": "object", "properties": properties, "required": [] if several else [question.questions[0].id]}
+
+
+def _fields(question: Question, number: str) -> dict[str, Any]:
+    title = f"{number}{question.title}"
+    choices = CHOICES[question.kind]
+    if not choices:
+        return {question.id: {"type": "string", "title": title, "description": question.message[:1_000]}}
+    choice = {"type": "string", "title": title, "enum": list(choices), "enumNames": list(choices.values())}
+    return {question.id: choice, question.id + REASON: {"type": "string", "title": f"{number}Why (for the agent)"}}
+
+
+def _decided(form: ElicitResult, asked: Mapping[str, Kind]) -> dict[str, Answer]:
+    """What the form says: nothing when it was closed, no to everything when it was declined."""
+    if form.action == "decline":
+        return {name: Answer("rejected") for name in asked}
+    content = (form.content or {}) if form.action == "accept" else {}
+    answers = {name: _answer(kind, content.get(name), content.get(name + REASON)) for name, kind in asked.items()}
+    return {name: answer for name, answer in answers.items() if answer is not None}
+
+
+def _answer(kind: Kind, given: object, reason: object) -> Answer | None:
+    if not isinstance(given, str) or not given:
+        return None
+    if kind == "question":
+        return Answer("answered", value=given)
+    choice = next((each for each in CHOICES[kind] if each == given), None)
+    return Answer(choice, str(reason or "")) if choice else None
+
+
+def _packed(question: AnswerNeeded) -> str:
+    """The state with what was asked: a form declined later says no to that, not to what came up meanwhile."""
+    return json.dumps({"state": question.state, "asked": {each.id: each.kind for each in question.questions}})
+
+
+def _unpacked(sealed: str) -> tuple[str, dict[str, Kind]]:
+    try:
+        body = json.loads(sealed)
+        return str(body["state"]), dict(body["asked"])
+    except (ValueError, KeyError, TypeError):  # the state of a call that asked for itself
+        return sealed, {}
+
+
+def answers_in(given: Sequence[Any]) -> dict[str, Answer]:
+    """Decisions as hosts send them with a repeated call, `[{actionId, decision, reason?, answer?}]`, by question id."""
+    known = ("approved", "rejected", "always_approved", "answered")
+    return {
+        str(each["actionId"]): Answer(each["decision"], str(each.get("reason") or ""), each.get("answer"))
+        for each in given
+        if isinstance(each, Mapping) and each.get("actionId") and each.get("decision") in known
+    }

@@ -1,0 +1,105 @@
+"""The result of an agent that waits for people, as hosts without forms exchange it (docs/reference/protocol.md).
+
+Two forms are in use and say the same: JSON in an error's only text, and a resource of its own mime type. Both can be
+read; which one is written is the operator's choice.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from outrider.core.questions import Question
+from outrider.core.result import Resource, Result, Text
+
+Format = Literal["error_json", "resource"]
+KEY: Final = "__dust_blocked_awaiting_input"
+PAUSE: Final = "agent-pause-tool-output"  # last part of the resource's mime type
+TYPE: Final = "tool_blocked_awaiting_input"
+NO_LOGIN: Final = "mcp_server_personal_authentication_required"
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """What is waited for (`events`), and what the same call needs to go on afterwards (`state`)."""
+
+    events: list[dict[str, Any]]
+    state: dict[str, Any]
+
+
+def written(questions: Sequence[Question], state: Mapping[str, Any], *, form: Format, mime_type: str) -> Result:
+    """The result of a call that waits for these questions."""
+    events = [_event(each, last=_is_last(each, questions), later=form == "resource") for each in questions]
+    if form == "error_json":
+        body = {KEY: {"blockingEvents": events, "state": dict(state)}}
+        return Result((Text(json.dumps(body, ensure_ascii=False)),), is_error=True)
+    asked = "; ".join(each.message for each in questions)
+    fields = {"type": TYPE, "blockingEvents": events, "state": dict(state)}
+    return Result((Resource("", mime_type, f"Waiting for a person: {asked}", fields),))
+
+
+def read(result: Mapping[str, Any]) -> Blocked | None:
+    """What a result in either form waits for; None for any other result. `result` is as on the wire."""
+    items = [item for item in result.get("content") or [] if isinstance(item, Mapping)]
+    found = [_of_text(item) if item.get("type") == "text" else _of_resource(item) for item in items]
+    return next((each for each in found if each is not None), None)
+
+
+def _of_text(item: Mapping[str, Any]) -> Blocked | None:
+    text = item.get("text")
+    if not isinstance(text, str) or KEY not in text:
+        return None
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return None
+    return _of(body.get(KEY)) if isinstance(body, dict) else None
+
+
+def _of_resource(item: Mapping[str, Any]) -> Blocked | None:
+    resource = item.get("resource")
+    if not isinstance(resource, Mapping) or not str(resource.get("mimeType", "")).endswith(PAUSE):
+        return None
+    kept = (resource.get("_meta") or {}).get("outrider/fields") or {}
+    return _of({**kept, **resource})
+
+
+def _of(body: object) -> Blocked | None:
+    if not isinstance(body, Mapping) or not isinstance(body.get("state"), Mapping):
+        return None
+    events = body.get("blockingEvents")
+    return Blocked([dict(each) for each in events if isinstance(each, Mapping)] if events else [], dict(body["state"]))
+
+
+def _is_last(question: Question, questions: Sequence[Question]) -> bool:
+    """Whether no further question of the same run follows: a host may wait for that mark."""
+    return [each for each in questions if each.run_id == question.run_id][-1] is question
+
+
+def _event(question: Question, *, last: bool, later: bool) -> dict[str, Any]:
+    shared = {
+        "created": round(question.created_at * 1000),
+        "configurationId": question.agent,
+        "conversationId": question.conversation_id,
+        "messageId": question.message_id,
+        "actionId": question.id,
+        "isLastBlockingEventForStep": last,
+    }
+    match question.kind:
+        case "approval":
+            return {"type": "tool_approve_execution"} | shared | _approval(question)
+        case "authentication":
+            return {"type": "tool_personal_auth_required" if later else "tool_error"} | shared | _login(question)
+        case "question":
+            return {"type": "tool_user_answer_required", "question": question.message} | shared
+
+
+def _approval(question: Question) -> dict[str, Any]:
+    metadata = {"mcpServerName": question.toolset, "toolName": question.tool, "agentName": question.agent}
+    return {"inputs": dict(question.arguments), "stake": question.stake, "metadata": metadata}
+
+
+def _login(question: Question) -> dict[str, Any]:
+    given = {name: question.details[name] for name in ("provider", "scope", "url") if question.details.get(name)}
+    error = {"mcpServerId": question.toolset, "toolName": question.tool, "message": question.message}
+    return {"error": {"code": NO_LOGIN, "message": question.message}, "authError": error | given}
