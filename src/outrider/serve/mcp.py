@@ -29,7 +29,7 @@ from mcp_types import (
 
 from outrider import __version__
 from outrider.core import blocked
-from outrider.core.artifacts import Artifact, Artifacts
+from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
