@@ -39,7 +39,7 @@ class Toolbox:
         self.changes = any(toolset.source for toolset in self.toolsets.values())
         # Where tools come and go, a name that is unknown now may be known later.
         self.tools: dict[str, Tool] = offered(every, self.policy, warn=not self.changes)
-        self._fixed = self.tools
+        self._fixed = self._whole = self.tools
         self._taken = frozenset(tool.name for tool in every)
         self._seen: tuple[Tool, ...] = ()
         self._services = services
@@ -47,7 +47,7 @@ class Toolbox:
 
     async def refresh(self) -> bool:
         """Looks for tools that came or went; whether there were any."""
-        if not self.changes:
+        if not self.changes or self.tools is not self._whole:  # somebody chose from them: that choice is final
             return False
         found: tuple[Tool, ...] = ()
         for toolset in self.toolsets.values():
@@ -56,7 +56,7 @@ class Toolbox:
         if found == self._seen:
             return False
         self._seen = found
-        self.tools = self._fixed | offered(found, self.policy, warn=False)
+        self.tools = self._whole = self._fixed | offered(found, self.policy, warn=False)
         return True
 
     async def find(self, name: str) -> Tool:
@@ -100,6 +100,7 @@ class Toolbox:
         vars(seen).update(other, changes=changes)
         for name in ("tools", "_fixed"):
             vars(seen)[name] = {key: tool for key, tool in vars(seen)[name].items() if keeps(tool)}
+        seen._whole = seen.tools  # noqa: SLF001 - it is one of us
         return seen
 
     async def call(self, name: str, arguments: object = None, call: Call | None = None) -> Result:

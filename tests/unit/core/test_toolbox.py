@@ -1,3 +1,4 @@
+import copy
 import logging
 from collections.abc import Callable, Collection
 from typing import Any
@@ -345,3 +346,13 @@ async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Ca
     assert (await box.call("brew")).text == "tea"
     with pytest.raises(NotFound):
         await narrow.call("pick_pear")
+
+
+async def test_a_copy_with_chosen_tools_never_gets_others(orchard: Callable[..., Toolbox]):
+    box = orchard(Beds(["apple"]))
+    await box.refresh()
+    chosen = copy.copy(box)
+    chosen.tools = {"brew": box.get("brew")}
+    assert not await chosen.refresh()
+    with pytest.raises(NotFound):
+        await chosen.call("pick_apple")
