@@ -11,8 +11,9 @@ from evals.extraction.metric import words
 
 UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
 BLOCKS = frozenset(
-    "p div ul ol li table tr td th h1 h2 h3 h4 h5 h6 pre blockquote section article header footer figure dl dt dd "
-    "figcaption aside main nav form fieldset details summary hr address menu".split()  # noqa: SIM905
+    ["p", "div", "ul", "ol", "li", "menu", "dl", "dt", "dd", "table", "tr", "td", "th", "pre", "blockquote", "figure"]
+    + ["figcaption", "section", "article", "header", "footer", "aside", "main", "nav", "form", "fieldset", "details"]
+    + ["summary", "hr", "address", "h1", "h2", "h3", "h4", "h5", "h6"]
 )
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 AROUND = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
@@ -135,11 +136,31 @@ def _code(node: Any) -> Iterator[str]:
     """A listing; numbers of lines are none."""
     if _inside(node, {"pre"}) or node.css_first("pre pre"):
         return
-    for each in node.css("br"):
-        each.insert_after("\n")
-    body = (node.text() or "").replace("\r\n", "\n").replace("\xa0", " ").strip("\n").rstrip()
+    parts: list[str] = []
+    _lines(node, parts)
+    body = "".join(parts).replace("\r\n", "\n").replace("\xa0", " ").strip("\n").rstrip()
     if not "".join(words(body)).isdigit():
         yield body
+
+
+def _lines(node: Any, parts: list[str]) -> None:
+    """The text of a listing; blocks in it are lines, as browsers show them."""
+    for child in node.iter(include_text=True):
+        if child.tag == "-text":
+            parts.append(child.text_content or "")
+        elif child.tag == "br":
+            parts.append("\n")
+        elif child.tag not in UNSEEN:
+            _line(child, parts)
+
+
+def _line(node: Any, parts: list[str]) -> None:
+    edge = node.tag in BLOCKS
+    if edge and parts and not parts[-1].endswith("\n"):
+        parts.append("\n")
+    _lines(node, parts)
+    if edge and parts and not parts[-1].endswith("\n"):
+        parts.append("\n")
 
 
 def _row(node: Any) -> Iterator[list[str]]:

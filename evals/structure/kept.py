@@ -22,6 +22,7 @@ RULE = re.compile(r"^[>\s]*(?:[-*_]\s*){3,}$")
 TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
 STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")  # never shown
 STARTS = 8  # words that tell a long item
 
 
@@ -93,7 +94,8 @@ def _led(line: str, lead: str) -> str:
 
 
 def _code(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.replace("\xa0", " ").strip("\n").split("\n")).rstrip()
+    text = CONTROL.sub("", text.replace("\xa0", " ")).strip("\n")
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
 
 
 def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
