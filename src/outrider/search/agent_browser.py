@@ -27,12 +27,13 @@ from outrider.search.tree_text import lines_of_snapshot
 
 PACKAGE = "agent-browser"
 OLDEST = (0, 15, 0)  # whose snapshots are known
-NEWLINES = (0, 33, 0)  # from here on a browser flag may hold commas
+NEWLINES = (0, 41, 0)  # from here on at the latest a browser flag may hold commas
 VERSION_SECONDS = 5.0
 COMMAND_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
 INSTALL_SECONDS = 60.0
 BROWSER_SECONDS = 120.0
+EMPTY_MS = "700"  # in which an empty page may still fill
 IDLE_MS = 120_000  # after which its background process ends by itself, should ours be killed
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "DISPLAY", "SSL_CERT_FILE")  # no keys of ours
 # As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
@@ -213,11 +214,19 @@ class Visit:
         Raises `timeout`, `bad_reply` for more than 10 MB or for what is no JSON, `unavailable` for its own failures.
         """
         await self._open(url)
-        data = await self._ask("snapshot", "-u")
-        text, at = data.get("snapshot"), data.get("origin")
-        if not isinstance(text, str):
-            raise failure("bad_reply", f"{PACKAGE} snapshot answered without a snapshot")
-        return Seen(at if isinstance(at, str) and at else url, lines_of_snapshot(text))
+        seen = await self._snapshot(url)
+        if not seen.lines:
+            # A page may still be empty when its load is over, most of all the first one of a new browser.
+            await self._ask("wait", EMPTY_MS)
+            seen = await self._snapshot(url)
+        return seen
+
+    async def html(self) -> str:
+        """The document of the page that was seen last. Raises as `see`."""
+        found = (await self._ask("get", "html", "html")).get("html")
+        if not isinstance(found, str):
+            raise failure("bad_reply", f"{PACKAGE} get answered without HTML")
+        return found
 
     async def close(self) -> None:
         """Ends what was started for the visit, by asking and then by killing."""
@@ -226,6 +235,13 @@ class Visit:
         for file in self._folder.glob("*.pid"):
             with suppress(OSError, ValueError):
                 _kill_family(int(file.read_text()))
+
+    async def _snapshot(self, url: str) -> Seen:
+        data = await self._ask("snapshot", "-u")
+        text, at = data.get("snapshot"), data.get("origin")
+        if not isinstance(text, str):
+            raise failure("bad_reply", f"{PACKAGE} snapshot answered without a snapshot")
+        return Seen(at if isinstance(at, str) and at else url, lines_of_snapshot(text))
 
     async def _open(self, url: str) -> None:
         try:

@@ -32,9 +32,12 @@ AD = re.compile(
     re.IGNORECASE,
 )
 EMPHASIS = frozenset({"emphasis", "strong", "mark"})  # engines put it around the words that were looked for
+# `https://example.com › docs`, as engines show where a result lies.
+CRUMBS = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/?(?:\S*|\s*›.*)|›.*")
 DEEPEST = 200  # levels of a page that are told apart
 MOST_LINES = 20_000  # of a page; result pages have some thousands
 MOST_RESULTS = 100
+LABEL_WORDS = 6
 SNIPPET = 600  # characters
 
 
@@ -80,8 +83,34 @@ def results_of(lines: list[Line]) -> list[Result]:
     """The results, in their order; advertisements and what stands in menus and forms are left out."""
     starts = [start for start in _starts(lines) if not _elsewhere(lines, start[0])]
     ends = [*(start[0] for start in starts), len(lines)][1:]
-    found = [_result(lines, start, until) for start, until in zip(starts, ends, strict=True)]
+    found = [
+        _result(lines, start, _before_label(lines, start, until)) for start, until in zip(starts, ends, strict=True)
+    ]
     return [each for each in found if each is not None]
+
+
+def _before_label(lines: list[Line], start: tuple[int, int, int], until: int) -> int:
+    """Where the text of a result ends: a link just before the next one's heading names that one's site."""
+    first = start[1]
+    last = next((at for at in range(until - 1, first - 1, -1) if lines[at].text), None)
+    if last is None or until == len(lines):
+        return until
+    at = next((number for number in _around(lines, last) if number >= first and lines[number].role == "link"), None)
+    return until if at is None or lines[at].url == lines[start[2]].url or _is_text(lines, at) else at
+
+
+def _around(lines: list[Line], at: int) -> Iterator[int]:
+    """The line itself and those that it lies in, innermost first."""
+    depth = lines[at].depth + 1
+    for number in range(at, -1, -1):
+        if lines[number].depth < depth:
+            depth = lines[number].depth
+            yield number
+
+
+def _is_text(lines: list[Line], at: int) -> bool:
+    """Whether a link says more than a name: there are engines that make links of their snippets."""
+    return len(_words(lines, at, _end(lines, at)).split()) > LABEL_WORDS
 
 
 def _starts(lines: list[Line]) -> list[tuple[int, int, int]]:
@@ -111,11 +140,7 @@ def _elsewhere(lines: list[Line], at: int) -> bool:
 
 
 def _above(lines: list[Line], at: int) -> Iterator[Line]:
-    depth = lines[at].depth
-    for number in range(at - 1, -1, -1):
-        if lines[number].depth < depth:
-            depth = lines[number].depth
-            yield lines[number]
+    return (lines[number] for number in _around(lines, at) if number != at)
 
 
 def _advertised(lines: list[Line], at: int) -> bool:
@@ -176,6 +201,6 @@ def _following(lines: list[Line], at: int, end: int) -> Iterator[str]:
             at = _end(lines, at)
             continue
         leaf = at + 1 == len(lines) or lines[at + 1].depth <= line.depth
-        if line.text and (leaf or line.role == "paragraph"):
+        if line.text and (leaf or line.role == "paragraph") and not CRUMBS.fullmatch(line.text):
             yield line.text
         at += 1

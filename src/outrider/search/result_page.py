@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from outrider.core.errors import OutriderError
@@ -25,15 +25,6 @@ HUMAN = (
     "#captcha-form, #challenge-form, .g-recaptcha, .h-captcha,"
     " [name=cf-turnstile-response], [name=g-recaptcha-response]"
 )
-# What engines say when they found nothing, in the languages in which they answer without being asked.
-NOTHING = re.compile(
-    r"did not match any|no results (?:were )?found|no results for|there are no results|couldn.t find (?:any )?results"
-    r"|didn.t find any results|keine (?:treffer|ergebnisse)|stimmt mit keinem|aucun (?:document|résultat)"
-    r"|no se han encontrado|sin resultados|nessun risultato|ничего не (?:нашли|найдено)|未找到相关结果|没有找到",
-    re.IGNORECASE,
-)
-
-
 # How the pages begin that ask for consent to cookies, in the languages in which they are met most.
 CONSENT = re.compile(
     r"before you continue to|bevor sie zu .{0,30} weitergehen|avant d.accéder à|antes de ir a|prima di continuare su"
@@ -148,18 +139,15 @@ def read(engine: Engine, page: Page, query: Query) -> list[Item]:
     if found or tree.css_first(engine.nothing) is not None:
         return found
     _check_walls(engine, tree)
-    return _outlined(engine, lines_of(tree), page.url) or _explained(engine, tree.body, query)
-
-
-def read_lines(engine: Engine, url: str, lines: list[Line], query: Query) -> list[Item]:
-    """The results in an outline of the page, as `read`; what is missing there is found by its words."""
-    _check_address(engine, url)
-    found = _outlined(engine, lines, url)
-    text = " ".join(line.text for line in lines)
-    if found or NOTHING.search(text):
-        return found
-    _check_text(engine, text, query)
+    if not (found := _outlined(engine, lines_of(tree), page.url)):
+        _explain(engine, " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else "", query)
     return found
+
+
+def read_lines(engine: Engine, url: str, lines: list[Line]) -> list[Item]:
+    """The results in an outline of the page; none where `read` must say why from its HTML."""
+    _check_address(engine, url)
+    return _outlined(engine, lines, url)
 
 
 def _check_address(engine: Engine, url: str) -> None:
@@ -176,12 +164,7 @@ def _check_walls(engine: Engine, tree: Any) -> None:
             raise wall(code, engine)
 
 
-def _explained(engine: Engine, body: Any, query: Query) -> list[Item]:
-    _check_text(engine, " ".join(body.text(separator=" ").split()) if body is not None else "", query)
-    return []
-
-
-def _check_text(engine: Engine, text: str, query: Query) -> None:
+def _explain(engine: Engine, text: str, query: Query) -> NoReturn:
     """Raises what a page without results is, by what it says besides the query's own words."""
     said = re.sub(re.escape(query.text), " ", text, flags=re.IGNORECASE)
     if CONSENT.search(said):

@@ -4,7 +4,7 @@ from outrider.core.errors import OutriderError
 from outrider.search.browsing import engines
 from outrider.search.failures import failure
 from outrider.search.provider import Access, Powers, Provider, Query, Ran, Rate
-from outrider.search.result_page import Engine, read_lines
+from outrider.search.result_page import Engine, Page, read, read_lines
 
 ELSEWHERE = frozenset({"consent", "captcha", "blocked", "bad_reply", "timeout", "unavailable"})
 
@@ -19,7 +19,8 @@ async def run(query: Query, access: Access, powers: Powers) -> Ran:
         for engine in _engines(browser.engines):
             try:
                 seen = await visit.see(engine.address(query, _home(engine, access)))
-                return Ran(read_lines(engine, seen.url, seen.lines, query), engine.name)
+                found = read_lines(engine, seen.url, seen.lines)
+                return Ran(found or read(engine, Page(seen.url, await visit.html()), query), engine.name)
             except OutriderError as error:
                 failed.append(error)
                 if error.code not in ELSEWHERE:

@@ -1,0 +1,116 @@
+"""The program `agent-browser` as far as searching knows it: its command line, its answers, its background process.
+
+    program = fake_agent_browser.put(folder, way="hang")
+
+The behaviour stands in `behaviour.json` beside the program; what it was called with is in `calls.jsonl`.
+Ways: `ok`, `hang`, `flood`, `no_json`, `notice`, `failing`, `crash`, `old`, `mute`, `not_started`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def put(folder: Path, **behaviour: Any) -> Path:
+    """Puts the program into a folder; `pages` maps a piece of an address to (snapshot, HTML)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "agent-browser"
+    program.write_text(f"#!{sys.executable}\n{Path(__file__).read_text()}\nmain()\n")
+    program.chmod(0o755)
+    (folder / "behaviour.json").write_text(json.dumps(behaviour))
+    return program
+
+
+def calls(program: Path) -> list[dict[str, Any]]:
+    """What it was called with: `{argv, environ, folder}` each, oldest first."""
+    file = program.parent / "calls.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def started(program: Path) -> list[int]:
+    """The processes that it has started and not waited for."""
+    file = program.parent / "started"
+    return [int(line) for line in file.read_text().split()] if file.exists() else []
+
+
+def main() -> None:
+    here = Path(sys.argv[0]).parent
+    behaviour = json.loads((here / "behaviour.json").read_text())
+    with (here / "calls.jsonl").open("a") as file:
+        call = {"argv": sys.argv[1:], "environ": dict(os.environ), "folder": str(Path.cwd())}
+        file.write(json.dumps(call) + "\n")
+    if sys.argv[1:] == ["--version"]:
+        print(*([] if behaviour.get("way") == "mute" else ["agent-browser " + behaviour.get("version", "0.41.2")]))
+    else:
+        _act(here, behaviour, sys.argv[1:])
+
+
+def _act(here: Path, behaviour: dict[str, Any], argv: list[str]) -> None:
+    way, command = behaviour.get("way", "ok"), argv[0]
+    if command == "close":
+        return _say({"closed": True})
+    if command == behaviour.get("at", "open"):
+        _misbehave(here, way)
+    state = Path(os.environ["AGENT_BROWSER_SOCKET_DIR"])
+    name = argv[argv.index("--session") + 1]
+    if command == "open":
+        _keep_running(here, state / f"{name}.pid")
+        (state / "at").write_text(argv[1])
+        return _say({"title": "", "url": argv[1]})
+    at = (state / "at").read_text()
+    seen, html = next((each for piece, each in behaviour["pages"].items() if piece in at), ("(empty page)", ""))
+    if command == "get":
+        return _say({"html": html})
+    return _say({"origin": at, "snapshot": seen, "refs": {}} if command == "snapshot" else {})
+
+
+def _misbehave(here: Path, way: str) -> None:
+    if way == "hang":
+        _start(here, SLEEPER)
+        time.sleep(600)
+    elif way == "flood":
+        while True:
+            sys.stdout.write("x" * 1_000_000)
+            sys.stdout.flush()
+    elif way == "no_json":
+        print("something else")
+        sys.exit(0)
+    elif way == "notice":
+        print("A new version is there: 99.0.0")
+    elif way == "failing":
+        print(json.dumps({"success": False, "data": None, "error": "Navigation failed: net::ERR_NAME_NOT_RESOLVED"}))
+        sys.exit(1)
+    elif way == "crash":
+        print("panicked at main.rs", file=sys.stderr)
+        sys.exit(101)
+    elif way == "not_started" and not (here / "once").exists():
+        (here / "once").write_text("")
+        print(json.dumps({"success": False, "error": "Daemon failed to start (socket: x.sock)"}))
+        sys.exit(1)
+
+
+def _keep_running(here: Path, pid_file: Path) -> None:
+    """Its background process outlives the command, in a session of its own, with a browser in a group of its own."""
+    if pid_file.exists():
+        return
+    source = f"import subprocess, time; p = subprocess.Popen({SLEEPER!r}, process_group=0);"
+    source += f"open({str(here / 'started')!r}, 'a').write(f'{{p.pid}}\\n'); time.sleep(600)"
+    pid_file.write_text(str(_start(here, [sys.executable, "-c", source], start_new_session=True)))
+
+
+def _start(here: Path, program: list[str], **how: Any) -> int:
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(program, **quiet, **how)
+    with (here / "started").open("a") as file:
+        file.write(f"{process.pid}\n")
+    return process.pid
+
+
+def _say(data: dict[str, Any]) -> None:
+    print(json.dumps({"success": True, "data": data, "error": None}))
