@@ -22,13 +22,13 @@ ifdef PIP_CERT
 export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
-.PHONY: demo test check lint types layers unit e2e conformance bench lock clean
+.PHONY: demo test check lint types layers unit e2e miniwob conformance bench lock clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
-test: lint types layers unit e2e conformance
+test: lint types layers unit e2e miniwob conformance
 
 # The quick half: what to run before each commit.
 check: lint types layers unit
@@ -48,6 +48,10 @@ unit: .venv/dev.ready
 
 e2e: .venv/browser.ready
 	$(RUN)/pytest tests/e2e -n auto
+
+# 130 small tasks for the browser's eyes and hands; their pages are fetched once.
+miniwob: .venv/browser.ready
+	$(RUN)/python -m evals.miniwob
 
 # The user's own browser if there is one; else Debian's, or Playwright's download.
 .venv/browser.ready: .venv/dev.ready
