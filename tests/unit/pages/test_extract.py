@@ -46,7 +46,7 @@ def test_facts_come_from_what_the_page_declares(read: Document):
         "2024-03-05T08:30:00+00:00",
         "Ida Marsh, Tom Reed",
         "Harbour Notes",
-        "html",
+        "article",
     )
     assert read.metadata["canonical"] == "https://harbour.example/notes/lighthouse"
     assert read.metadata["types"] == ["NewsArticle"]
@@ -63,7 +63,7 @@ def test_the_whole_page_keeps_them():
 
 
 def test_the_whole_page_is_markdown():
-    whole = extract(article(), url=URL, main=False)
+    whole = extract(article(), url=URL, main=False, images=True)
     assert "# The lighthouse at Cape Wend\n" in whole.markdown
     assert "## The keepers\n" in whole.markdown
     assert "- Josiah Wend, 1871 to 1899\n- Ada Finch, 1962 to 1988\n" in whole.markdown
@@ -147,7 +147,7 @@ def test_characters_that_only_machines_see_are_left_out():
         ("<body><noscript>Please switch scripts on</noscript><script>x()</script>", "Please switch scripts on"),
         ("<title>A title</title><div id=root></div><script src=x></script>", "A title"),
         ('<meta name=description content="What it is"><div id=root></div>', "What it is"),
-        ("<frameset><frame src=x><noframes>x</noframes></frameset><title>Old</title>", "Old"),
+        ("<title>Old</title><frameset><frame src=x><noframes>x</noframes></frameset>", "Old"),
         ("<div><span>un</span>closed <b>everywhere", "unclosed everywhere"),
     ],
 )

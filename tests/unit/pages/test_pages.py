@@ -54,7 +54,7 @@ async def test_a_page_says_what_was_asked_and_what_answered():
 @pytest.mark.parametrize(
     ("path", "kind", "has"),
     [
-        ("/article.html", "html", "autumn of 1871"),
+        ("/article.html", "article", "autumn of 1871"),
         ("/news.xml", "feed", "- [Fog](http"),
         ("/news.xml", "feed", "- [Ice & snow](https://harbour.example/ice) (2024-01-02)"),
         ("/lights.csv", "table", "| Cape Wend | 41 |"),

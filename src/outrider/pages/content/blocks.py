@@ -54,15 +54,19 @@ NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a who
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 LONG_CELL = 160  # characters of a cell from which a row is layout
 CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
+RULED = 500  # characters that rules of style sheets hide at least, if they are not to be trusted
 CURTAIN_SHARE = 0.3  # of all of the page's text
 NODES = 200_000
 BLOCKS = 15_000  # 1,497 pages have at most 11,000
 WAITING = 3  # pictures that wait for the next block with words
+LINKS = 20_000
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
 
 PLAIN, MARK, LINK, BLOCK, CELL, PRE, DROP = range(7)  # what an element on the stack does when it ends
 OPEN, LINKED, CLOSE, BREAK, IMAGE, NEXT_CELL = range(6)  # what a piece of a block is, when it is no text
 Piece = str | tuple[int, Any]
+Given = dict[str, str | None]
+Hides = Callable[[Given], bool]
 
 
 @dataclass(slots=True)
@@ -79,6 +83,8 @@ class Blocks:
         last: Of each element, the number behind its last block.
         names: Of each element, its class and id.
         given: Attributes of the elements that the renderer asks about.
+        links: Of each link: address as written, number of the block that it begins in, words.
+        images: The attributes of each picture.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
         curtain: Whether a script would have shown the page.
@@ -90,47 +96,79 @@ class Blocks:
     elements: list[tuple[int, ...]] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    given: dict[int, dict[str, str | None]] = field(default_factory=dict)
+    given: dict[int, Given] = field(default_factory=dict)
+    links: list[tuple[str, int, str]] = field(default_factory=list)
+    images: list[Given] = field(default_factory=list)
     hidden: int = 0
     cut: bool = False
     curtain: bool = False
 
 
-def cut_into_blocks(body: Any) -> Blocks:
+def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -> Blocks:
     """The blocks of a page that are shown.
 
+    Rules of style sheets that hide much of a page are what its scripts begin with: they are left unheeded.
     An element that hides the bulk of its page is a curtain that a script draws, not a trick: it is
     looked behind. Of 1,497 pages every fortieth is of that kind.
     """
-    walk = Walk()
+    walk = Walk(nodes, hides)
     page = walk.run(body)
+    if walk.ruled > max(RULED, (page.hidden + walk.length) * CURTAIN_SHARE):
+        walk = Walk(nodes, None)
+        page = walk.run(body)
+        hides = None
     if page.hidden > CURTAIN and page.hidden > walk.length:
         least = max(CURTAIN, (page.hidden + walk.length) * CURTAIN_SHARE)
         shown = frozenset(node for node, chars in walk.hidden_from.items() if chars > least)
         if shown:
-            page = Walk(shown).run(body)
+            page = Walk(nodes, hides, shown).run(body)
             page.curtain = True
     return page
+
+
+def parts_of(page: Blocks, blocks: int, chars: int) -> list[Blocks]:
+    """The page in parts of at most so many blocks, each as if it were a page; of long texts only how blocks begin."""
+    count = len(page.texts)
+    if count <= blocks and sum(map(len, page.texts)) <= chars:
+        return [page]
+    parts = []
+    for start in range(0, count, blocks):
+        end = min(count, start + blocks)
+        each = chars // (end - start) + 1
+        parts.append(
+            Blocks(
+                texts=[text[:each] for text in page.texts[start:end]],
+                rows=page.rows[start:end],
+                elements=[(*row[:5], min(max(row[5] - start, 0), end - start)) for row in page.elements],
+                last=[min(max(last - start, 0), end - start) for last in page.last],
+                names=page.names,
+            )
+        )
+    return parts
 
 
 class Walk:
     """One pass over a tree in document order; `ids` and `ends` are the stack of open elements."""
 
     __slots__ = (
-        "actions", "breaks", "current", "drop_height", "ends", "filled", "hidden_from", "hidden_here", "ids", "images",
-        "in_link", "inner", "last_break", "length", "linked", "links", "listing", "marked", "page", "pieces", "shown",
-        "signatures",
+        "actions", "anchor", "breaks", "by_rule", "current", "drop_height", "ends", "filled", "hidden_from",
+        "hidden_here", "ids", "images", "in_link", "inner", "last_break", "length", "linked", "links", "listing",
+        "marked", "nodes", "page", "pieces", "ruled", "ruled_here", "shown", "signatures",
     )  # fmt: skip
 
-    def __init__(self, shown: frozenset[int] = frozenset()) -> None:
+    def __init__(self, nodes: int, by_rule: Hides | None, shown: frozenset[int] = frozenset()) -> None:
         self.page = Blocks()
+        self.nodes = nodes
+        self.by_rule = by_rule
         self.shown = shown
         self.pieces: list[Piece] = []
         self.filled = self.last_break = self.hidden_here = False
         self.length = self.in_link = self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
         self.drop_height = 0  # of the stack, from which everything is dropped; 0 for nothing
         self.hidden_from: dict[int, int] = {}
+        self.ruled_here, self.ruled = False, 0  # by a rule of a style sheet; characters so hidden
         self.listing = 0
+        self.anchor = ("", 0, 0)  # of the open link: address, block, piece
         self.current = -1
         self.ids: list[int] = []
         self.ends: list[int] = []
@@ -151,7 +189,7 @@ class Walk:
         """Walks from the body's node down."""
         self._element(body, "body", BLOCK, body.attributes)
         ids, actions, text, leave, other = self.ids, self.actions, self._text, self._leave, self._other
-        top, left = body.mem_id, NODES
+        top, left = body.mem_id, self.nodes
         walk = body.traverse(include_text=True)
         next(walk)
         for node in walk:
@@ -198,12 +236,16 @@ class Walk:
             self.ids.append(node.mem_id)
             self.ends.append(PLAIN)
 
-    def _hides(self, node: Any, tag: str, given: dict[str, str | None]) -> bool:
+    def _hides(self, node: Any, tag: str, given: Given) -> bool:
         """Whether an element is hidden; if so, its content is dropped from here on."""
-        if not hides(given) or tag in NEVER_HIDDEN or node.mem_id in self.shown:
+        own = hides(given)
+        if not own and not (self.by_rule and self.by_rule(given)):
+            return False
+        if tag in NEVER_HIDDEN or node.mem_id in self.shown:
             return False
         self._drop(node, tag)
         self.hidden_here = True
+        self.ruled_here = not own
         return True
 
     def _ignore(self, node: Any, tag: str) -> None:
@@ -278,7 +320,9 @@ class Walk:
                 self.inner |= bits(names)
         self.in_link += 1
         self.links += 1
-        self.pieces.append((LINKED, given.get("href") or ""))
+        address = given.get("href") or ""
+        self.pieces.append((LINKED, address))
+        self.anchor = address, len(self.page.texts), len(self.pieces)
         self.ids.append(node.mem_id)
         self.ends.append(LINK)
 
@@ -294,8 +338,10 @@ class Walk:
             self.last_break = True
 
     def _image(self, node: Any, _tag: str) -> None:
+        given = node.attributes
         self.images += 1
-        self.pieces.append((IMAGE, node))
+        self.pieces.append((IMAGE, given))
+        self.page.images.append(given)
 
     def _rule(self, _node: Any, _tag: str) -> None:
         self._flush()
@@ -318,7 +364,7 @@ class Walk:
         else:
             self._block(node, tag)
 
-    def _element(self, node: Any, tag: str, end: int, given: dict[str, str | None]) -> None:
+    def _element(self, node: Any, tag: str, end: int, given: Given) -> None:
         """A block-level element begins."""
         page, up = self.page, self.current
         number = NUMBER.get(tag, CUSTOM)
@@ -363,12 +409,23 @@ class Walk:
         if end == MARK:
             self.pieces.append((CLOSE, None))
         elif end == LINK:
-            self.in_link -= 1
-            self.pieces.append((CLOSE, None))
+            self._close_link()
         elif end == DROP:
             self._shown_again(node)
         else:
             self._close(end)
+
+    def _close_link(self) -> None:
+        address, block, start = self.anchor
+        page = self.page
+        if address and address[0] != "#" and len(page.links) < LINKS:
+            here = block == len(page.texts)
+            words = (
+                "".join([each for each in self.pieces[start:] if each.__class__ is str]) if here else page.texts[block]
+            )
+            page.links.append((address, block, words))
+        self.in_link -= 1
+        self.pieces.append((CLOSE, None))
 
     def _close(self, end: int) -> None:
         """A block-level element ends."""
@@ -395,7 +452,9 @@ class Walk:
         if len(self.ids) < self.drop_height:
             self.drop_height = 0
             self.hidden_here = False
-            self.hidden_from[node] = self.page.hidden - self.hidden_from[node]
+            chars = self.hidden_from[node] = self.page.hidden - self.hidden_from[node]
+            self.ruled += chars * self.ruled_here
+            self.ruled_here = False
 
     def _flush(self) -> None:
         """Ends the block at hand."""

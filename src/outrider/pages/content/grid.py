@@ -19,7 +19,7 @@ def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> list
         if any(line):
             grid.append(line)
             width = max(width, len(line))
-    return [[cell.replace("|", "\\|") for cell in row] + [""] * (width - len(row)) for row in grid]
+    return [row + [""] * (width - len(row)) for row in grid]
 
 
 def is_data(grid: list[list[str]]) -> bool:

@@ -2,18 +2,22 @@
 
 import re
 
-STYLE = re.compile(
+RULES = (
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
-    r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)"
     r"|font(?:-size)?\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%|vw|vh)?\s*(?:[;!/]|$)"
     r"|(?:^|[;\s])(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
     r"|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%"
-    r"|transform\s*:\s*[^;]*(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
-    r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]*,\s*0\s*\))",
-    re.IGNORECASE,
+    r"|transform\s*:\s*[^;]{0,80}(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
+    r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]{0,60},\s*0\s*\))"
 )
-
-
+BY_RULE = re.compile(RULES, re.IGNORECASE)
+STYLE = re.compile(RULES + r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)", re.IGNORECASE)
+SIZE = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)", re.IGNORECASE)
+CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
+COLOUR = re.compile(
+    r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|[a-z]+|rgb\([\d,\s]{5,20}\))", re.IGNORECASE
+)
+STYLE_LIMIT = 600  # characters of a style that are looked at
 PANELS = frozenset({"", "region", "tabpanel", "group", "article"})
 
 
@@ -36,4 +40,16 @@ def _hidden(given: dict[str, str | None]) -> bool:
     if "aria-hidden" in given and (given["aria-hidden"] or "").strip().lower() == "true":
         return True
     style = given.get("style")
-    return style is not None and STYLE.search(style[:2_000]) is not None
+    return bool(style) and _unseen(style[:STYLE_LIMIT])
+
+
+def _unseen(style: str) -> bool:
+    """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
+    if STYLE.search(style):
+        return True
+    if "overflow" in style and CLIPPED.search(style) and SIZE.search(style):
+        return True
+    if "background" not in style:
+        return False
+    colours = {name[:5].lower(): value.lower() for name, value in COLOUR.findall(style)}
+    return len(colours) == 2 and len(set(colours.values())) == 1

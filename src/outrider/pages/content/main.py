@@ -9,11 +9,28 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.content.blocks import Blocks, cut_into_blocks
-from outrider.pages.content.signals import Signals, read_signals
-from outrider.pages.content.taming import tame
+from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks, parts_of
+from outrider.pages.content.facts import Facts, read_facts
+from outrider.pages.content.media import images_of, links_of
+from outrider.pages.content.phrase import Phrase
+from outrider.pages.content.render import Writer, text_of
+from outrider.pages.content.sheets import sheets_of
+from outrider.pages.content.signals import TYPES, Signals, read_signals
+from outrider.pages.content.style import PLAIN, Style
+from outrider.pages.content.taming import TAGS, tame
+from outrider.pages.document import ImageRef, Link
 
+WINDOW = 4_000  # blocks that are judged together: a block takes 8 kB; of 1,497 pages five have more
+LONGEST = 400_000  # characters of them that are looked at; a character takes 60 bytes
 CHARS = 4_000_000  # of source that are looked at
+KINDS = (
+    ("forum", "forum"),
+    ("product", "product"),
+    ("article", "article"),
+    ("list", "collection"),
+    ("service", "service"),
+)
+SCRIPTLESS = 20  # noscript elements that are looked at
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -24,37 +41,47 @@ class Content:
     Attributes:
         text: Words, one block a line, blocks an empty line apart.
         markdown: The same with structure.
+        kind: What the page is to its readers, as `Document.kind` says; empty if nothing tells.
+        facts: What the page declares.
+        links: All of the page, those of the content first.
+        images: All that the page shows, in order.
+        tables: Those of the content, each a list of rows of cells.
         metadata: `hidden` characters left out, `expected` F1 of the cut, `fallback` if the model's cut was not used,
             `cut` where the page was larger than is looked at, `curtain` where a script would have shown the page.
-        signals: What the page says about itself.
+        signals: What the page says about its kind.
     """
 
     text: str = ""
     markdown: str = ""
+    kind: str = ""
+    facts: Facts = field(default_factory=Facts)
+    links: list[Link] = field(default_factory=list)
+    images: list[ImageRef] = field(default_factory=list)
+    tables: list[list[list[str]]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     signals: Signals = field(default_factory=Signals)
 
 
-def main_content(html: bytes | str, url: str = "", *, main: bool = True, images: bool = False) -> Content:
+def main_content(html: bytes | str, url: str = "", *, main: bool = True, style: Style = PLAIN) -> Content:
     """The main content of an HTML page; empty only where the page shows no text and says nothing about itself.
 
     Args:
         html: The source; bytes are decoded as browsers do.
         url: Where it came from, for relative links and for its words.
         main: Whether to leave out what surrounds the content.
-        images: Whether pictures with a text alternative are shown.
+        style: How links and pictures are written.
     """
-    tree = parsed(html)
-    if tree.body is None:
-        return Content()
-    return content_of(tree, url, main=main, images=images)
+    return content_of(parsed(html), url, main=main, style=style)
 
 
-def parsed(html: bytes | str) -> Any:
-    """The page's tree. Without events, which only serve to copy chosen options and cost the square of their number."""
+def parsed(html: bytes | str, chars: int = CHARS, tags: int = TAGS) -> Any:
+    """The tree of a page, of so many bytes and tags of its source.
+
+    Without events, which only serve to copy chosen options and cost the square of their number.
+    """
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-    return LexborHTMLParser(tame(_utf8(html), CHARS), options=LexborDocumentOptions.WO_EVENTS)
+    return LexborHTMLParser(tame(_utf8(html), chars, tags), options=LexborDocumentOptions.WO_EVENTS)
 
 
 def _utf8(html: bytes | str) -> bytes | str:
@@ -70,19 +97,48 @@ def _utf8(html: bytes | str) -> bytes | str:
     return html.removeprefix(b"\xef\xbb\xbf")
 
 
-def content_of(tree: Any, url: str = "", *, main: bool = True, images: bool = False) -> Content:
+def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PLAIN, nodes: int = NODES) -> Content:
     """The same of a parsed page (selectolax's lexbor parser), which is left as it is."""
-    from outrider.pages.content.render import markdown_of, text_of
-
-    page, signals = cut_into_blocks(tree.body), read_signals(tree, url)
-    chosen, facts = _chosen(page, signals) if main else (list(range(len(page.texts))), {})
-    found = Content(signals=signals, metadata=facts | _facts(page))
-    found.markdown = markdown_of(page, chosen, signals.base or url, images=images)
+    page, signals = _blocks(tree, nodes), read_signals(tree, url)
+    chosen, told = _chosen(page, signals) if main else (list(range(len(page.texts))), {})
+    base = signals.base or url
+    found = Content(
+        kind=declared_kind(signals), signals=signals, facts=read_facts(tree, page, base), metadata=told | _facts(page)
+    )
+    writer = Writer(page, Phrase(base, style))
+    found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, chosen)
+    found.links, found.images = links_of(page, chosen, base), images_of(page, base)
     if not found.text:
-        found.text = found.markdown = signals.body() or signals.description or " ".join(signals.title.split())
+        found.text = found.markdown = _declared(found.facts, tree)
         found.metadata["fallback"] = "declared"
     return found
+
+
+def _blocks(tree: Any, nodes: int) -> Blocks:
+    """The blocks of a page; none of a page of frames."""
+    if tree.body is None:
+        return Blocks()
+    sheets = sheets_of(tree)
+    return cut_into_blocks(tree.body, nodes, sheets.hide if sheets else None)
+
+
+def _declared(facts: Facts, tree: Any) -> str:
+    """What a page without text says: to browsers without scripts, in its JSON-LD, its description, its title."""
+    return _unscripted(tree) or facts.body() or facts.description() or facts.title()
+
+
+def _unscripted(tree: Any) -> str:
+    return " ".join(" ".join(node.text(separator=" ") for node in tree.css("noscript")[:SCRIPTLESS]).split())
+
+
+def declared_kind(signals: Signals) -> str:
+    """What a page is by its JSON-LD and Open Graph types; empty where they say nothing."""
+    named = {name for number, (name, _) in enumerate(TYPES) if signals.kinds >> number & 1}
+    for name, kind in KINDS:
+        if name in named:
+            return kind
+    return {1: "article", 2: "product"}.get(signals.og, "")
 
 
 def _facts(page: Blocks) -> dict[str, Any]:
@@ -97,17 +153,27 @@ def _chosen(page: Blocks, signals: Signals) -> tuple[list[int], dict[str, Any]]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
     import numpy as np
 
-    from outrider.pages.content.features import describe
-    from outrider.pages.content.lexicon import columns
-    from outrider.pages.content.model import model
     from outrider.pages.content.select import kept
 
-    learned = model()
-    features, words = describe(page, signals)
-    features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
-    keep, expected = kept(learned.probabilities(features), words)
+    parts = [_judged(part, signals) for part in parts_of(page, WINDOW, LONGEST)]
+    words = np.concatenate([part[1] for part in parts])
+    keep, expected = kept(np.concatenate([part[0] for part in parts]), words)
     facts: dict[str, Any] = {"expected": round(expected, 3)}
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
     return np.flatnonzero(keep).tolist(), facts
+
+
+def _judged(page: Blocks, signals: Signals) -> tuple[Any, Any]:
+    """Of each block how likely it is content, and its words."""
+    import numpy as np
+
+    from outrider.pages.content.features import describe
+    from outrider.pages.content.lexicon import columns
+    from outrider.pages.content.model import model
+
+    learned = model()
+    features, words = describe(page, signals)
+    features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
+    return learned.probabilities(features), words

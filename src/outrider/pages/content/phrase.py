@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Piece
-from outrider.pages.inline import absolute
+from outrider.pages.address import absolute
+from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Given, Piece
+from outrider.pages.content.style import PLAIN, Style
 
 SIGNS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~",
@@ -19,7 +20,7 @@ class Phrase:
     """Writes paragraphs of one page."""
 
     base: str
-    images: bool = False
+    style: Style = PLAIN
     known: dict[str, str] = field(default_factory=dict)
 
     def of(self, pieces: list[Piece]) -> str:
@@ -43,7 +44,7 @@ class Phrase:
     def _sign(self, kind: int, value: Any) -> str:
         """What stands for a piece that is neither text nor a mark around text."""
         if kind == IMAGE:
-            return self._image(value) if self.images else ""
+            return self._image(value) if self.style.images else ""
         return {BREAK: "\0", NEXT_CELL: " "}.get(kind, "")
 
     def line(self, pieces: list[Piece]) -> str:
@@ -72,8 +73,7 @@ class Phrase:
             found = self.known[address] = absolute(address, self.base)
         return found
 
-    def _image(self, node: Any) -> str:
-        given = node.attributes
+    def _image(self, given: Given) -> str:
         alternative = " ".join((given.get("alt") or "").split())
         address = next((found for name in SOURCES if (found := self._address(given.get(name) or ""))), "")
         return f" ![{alternative}]({address}) " if alternative and address else ""

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from outrider.pages.content.blocks import CELLS, NUMBER, Blocks
+from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
 from outrider.pages.content.grid import grid_of, is_data
 from outrider.pages.content.phrase import Phrase
 
@@ -36,11 +36,6 @@ def text_of(page: Blocks, chosen: list[int]) -> str:
     return "\n\n".join([page.texts[number] for number in chosen])
 
 
-def markdown_of(page: Blocks, chosen: list[int], base: str, *, images: bool = False) -> str:
-    """The blocks with their structure, links absolute against `base`."""
-    return Writer(page, Phrase(base, images=images)).write(chosen)
-
-
 @dataclass(slots=True)
 class Writer:
     """Renders the blocks of one page."""
@@ -52,6 +47,7 @@ class Writer:
     begun: set[int] = field(default_factory=set)
     layout: set[int] = field(default_factory=set)
     parts: list[str] = field(default_factory=list)
+    tables: list[list[list[str]]] = field(default_factory=list)
     tight: bool = False
 
     def write(self, chosen: list[int]) -> str:
@@ -64,7 +60,7 @@ class Writer:
             elif place.table >= 0 and place.table not in self.layout and (after := self._table(chosen, at, place)):
                 at = after
             else:
-                self._block(chosen[at], place)
+                self._blocks(chosen[at], place)
                 at += 1
         return "".join(self.parts[1:])
 
@@ -73,8 +69,21 @@ class Writer:
         self.parts += ("\n" if joins and self.tight else "\n\n", text)
         self.tight = joined
 
-    def _block(self, number: int, place: Place) -> None:
-        text = self.phrase.line(self.page.pieces[number]) if place.level else self.phrase.of(self.page.pieces[number])
+    def _blocks(self, number: int, place: Place) -> None:
+        """A block; a row of a table that is layout is one of several."""
+        pieces = self.page.pieces[number]
+        if place.table < 0:
+            self._block(pieces, place)
+            return
+        start = 0
+        for at, piece in enumerate(pieces):
+            if piece.__class__ is tuple and piece[0] == NEXT_CELL:
+                self._block(pieces[start:at], place)
+                start = at + 1
+        self._block(pieces[start:], place)
+
+    def _block(self, pieces: list[Piece], place: Place) -> None:
+        text = self.phrase.line(pieces) if place.level else self.phrase.of(pieces)
         if not text:
             return
         if place.level and not place.items:
@@ -138,7 +147,8 @@ class Writer:
         if not is_data(cells):
             self.layout.add(place.table)
             return 0
-        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        self.tables.append(cells)
+        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
         self._add(
             _led("\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]]), "> " * min(place.quotes, DEPTH))
         )

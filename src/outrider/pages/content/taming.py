@@ -10,29 +10,41 @@ import re
 from collections import Counter
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
-RAW = re.compile(rb"<(?:!--|(script|style|textarea|title|xmp|iframe|noembed|noframes)(?=[\s/>]))", re.IGNORECASE)
-ENDS = {b"<!--": re.compile(rb"--!?>")}
+SILENT = b"script style textarea title xmp iframe noembed noframes".split()
+RAW = re.compile(rb"<(?:!--|(" + b"|".join(SILENT) + rb")(?=[\s/>]))", re.IGNORECASE)
+ENDS = {b"<!--": re.compile(rb"--!?>")} | {
+    b"<" + name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for name in SILENT
+}
 NAMES = re.compile(rb"<(/?[a-zA-Z][a-zA-Z0-9-]{0,30})")
 VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
+LENGTHY = re.compile(rb"<[^<]{20000}")
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
 REOPENED = 60  # formatting elements left open
-TAGS = 300_000
+PIECE = 1_000_000  # bytes that are looked at together
+PARTS = 100_000  # elements that formatting left open may become, one in each paragraph
+TAGS = 50_000  # elements; of 1,497 pages none has more than 16,000
 
 
-def tame(html: bytes | str, limit: int) -> bytes:
-    """UTF-8 source of at most `limit` bytes that is safe to parse; what is looked at is four times as long."""
+def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
+    """UTF-8 source of at most `limit` bytes and about `tags` elements that is safe to parse.
+
+    What is looked at is four times as long: pictures inside of attributes must not use up the limit.
+    """
     source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
-    parts = source.split(b"<")
-    if max(map(len, parts)) > LONG:
+    if LENGTHY.search(source):
+        parts = source.split(b"<")
         source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
     source = source[:limit]
     markup = _markup(source)
-    return _thinned(markup) if _suspect(markup) else source
+    names = _names(markup)
+    if names.total() <= tags and not _suspect(names):
+        return source
+    return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
 
 
 def _markup(source: bytes) -> bytes:
@@ -42,11 +54,18 @@ def _markup(source: bytes) -> bytes:
         if found.start() < at:
             continue
         kept.append(source[at : found.start()])
-        end = ENDS.get(found[0].lower()) or re.compile(rb"</" + re.escape(found[1]) + rb"[\s/>]", re.IGNORECASE)
-        close = end.search(source, found.end())
+        close = ENDS[found[0].lower()].search(source, found.end())
         at = close.end() if close else len(source)
     kept.append(source[at:])
     return b" ".join(kept)
+
+
+def _names(source: bytes) -> Counter[bytes]:
+    """How often each name is opened and, behind a slash, closed."""
+    names: Counter[bytes] = Counter()
+    for at in range(0, len(source), PIECE):
+        names.update(NAMES.findall(source, at, min(len(source), at + PIECE)))
+    return names
 
 
 def _short(part: bytes) -> bytes:
@@ -60,32 +79,33 @@ def _short(part: bytes) -> bytes:
     return (name[0] if name else b"p") + (part[found.end() :] or b">")
 
 
-def _suspect(source: bytes) -> bool:
+def _suspect(names: "Counter[bytes]") -> bool:
     """Whether so much is opened and not closed that a tree could become too deep."""
-    names = Counter(NAMES.findall(source))
-    if names.total() > TAGS:
-        return True
+    if names.total() <= REOPENED:
+        return False
     opened: Counter[bytes] = Counter()
     for name, count in names.items():
         closing = name[:1] == b"/"
         opened[name[closing:].lower()] += -count if closing else count
-    deep = sum(count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL)
+    deep = sum([count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL])
     return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
 
 
-def _thinned(source: bytes) -> bytes:
+def _thinned(source: bytes, tags: int, most: int) -> bytes:
     """The source without the tags that go too deep or are reopened too often, cut after too many."""
     kept: list[bytes] = []
     depth = reopened = at = 0
-    for number, match in enumerate(TAG.finditer(source)):
-        if number > TAGS:
+    left = tags
+    for match in TAG.finditer(source):
+        left -= not match[1]
+        if left < 0:
             kept.append(source[at : match.start()])
             return b"".join(kept)
         name = match[2].lower()
         if name in VOID or name in OPTIONAL:
             continue
         step = -1 if match[1] else 1
-        deep = depth > DEPTH or reopened > REOPENED
+        deep = depth > DEPTH or reopened > most
         depth = max(0, depth + step)
         if name in FORMATTING:
             reopened = max(0, reopened + step)

@@ -8,9 +8,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.extract import extract
-from outrider.pages.inline import absolute
 from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.json import read_json

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
 from outrider.core.errors import OutriderError
+from outrider.pages.address import absolute
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
-from outrider.pages.inline import absolute
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.message import SHOWN, Mail, parsed
 from outrider.pages.readers.parts.refusals import broken

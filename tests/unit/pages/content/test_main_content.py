@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outrider.pages.content.main import main_content
+from outrider.pages.content.style import Style
 from outrider.pages.content.taming import tame
 
 PROSE = (
@@ -19,8 +20,8 @@ PAGE = f"""<!doctype html><html><head><title>How a town got its river back</titl
 <footer><p>Copyright. <a href="/terms">Terms of use</a></p></footer></body></html>"""
 
 
-def whole(body: str, **options: bool) -> str:
-    return main_content(body, "https://site.example/a/", main=False, **options).markdown
+def whole(body: str, *, images: bool = False) -> str:
+    return main_content(body, "https://site.example/a/", main=False, style=Style(images=images)).markdown
 
 
 def test_the_article_is_kept_and_what_surrounds_it_is_not():

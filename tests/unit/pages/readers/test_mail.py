@@ -68,7 +68,7 @@ def test_a_saved_web_page_is_read_as_the_page():
         b"Content-Transfer-Encoding: quoted-printable\n\n<title>Tide</title><p><a href=3D'/b'>next</a> page\n--x--\n"
     )
     document = read(page, "page.mhtml")
-    assert (document.kind, document.title) == ("html", "Tide")
+    assert (document.kind, document.title) == ("article", "Tide")
     assert "[next](https://a.example/b)" in document.markdown
 
 

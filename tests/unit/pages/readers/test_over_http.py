@@ -47,4 +47,4 @@ async def test_a_page_that_is_called_a_workbook_is_a_page():
         pages,
         url,
     ):
-        assert (await pages.read(url)).document.kind == "html"
+        assert (await pages.read(url)).document.kind == "article"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
-from outrider.pages.inline import absolute
 from outrider.pages.reader import Source
 
 COLUMNS = 60

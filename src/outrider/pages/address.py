@@ -1,0 +1,35 @@
+"""Addresses in documents: absolute, and only those that a reader may follow."""
+
+import re
+from urllib.parse import urljoin
+
+from outrider.core.untrusted import is_safe_link
+
+ADDRESS_LIMIT = 2_000  # characters
+# What needs no more than a look: nothing to join, to escape or to resolve.
+WHOLE = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#][\w.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII | re.IGNORECASE)
+ROOTED = re.compile(r"/(?![/\\])[\w.~:/?#@!$&'*+,;=%\[\]-]*", re.ASCII)
+ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNORECASE)
+
+
+def absolute(address: str, base: str) -> str:
+    """The address as http(s) or mailto, absolute; empty if it is none of these, or a place in the page itself."""
+    address = "".join(address.split()) if any(letter in address for letter in "\n\t\r") else address.strip()
+    if not address or address[0] == "#" or len(address) > ADDRESS_LIMIT:
+        return ""
+    if "/." not in address:
+        if WHOLE.fullmatch(address):
+            return address
+        if ROOTED.fullmatch(address) and (origin := ORIGIN.match(base)):
+            return origin[0] + address
+    return _joined(address, base)
+
+
+def _joined(address: str, base: str) -> str:
+    try:
+        joined = urljoin(base, address)
+    except ValueError:
+        return ""
+    if not is_safe_link(joined):
+        return ""
+    return joined.replace(" ", "%20").replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
