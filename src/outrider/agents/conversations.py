@@ -1,9 +1,10 @@
 """Conversations: where people, hosts and agents write to agents, and where the agents answer."""
 
+import hashlib
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from outrider.core.context import Call
@@ -117,28 +118,30 @@ class Conversations:
         """
         ancestors = (*parent.ancestors, parent.agent) if parent else ()
         depth = parent.depth + 1 if parent else depth
+        self.check(agent, depth, ancestors)
+        made = _new(call, agent, title=title, visibility=visibility, depth=depth, ancestors=ancestors)
+        if parent:
+            made = replace(made, parent_id=parent.conversation_id)
+        await self._add(made)
+        return made
+
+    async def of_host(self, call: Call, agent: str) -> Conversation:
+        """The conversation that stands for the host's own, one for each of its sessions; begun if there is none."""
+        name = hashlib.blake2s(f"{_workspace(call)}\x1f{call.session}".encode("utf-8", "replace"), digest_size=16)
+        made = _new(call, agent, title=f"session {call.session}", visibility="listed", depth=0, ancestors=())
+        await self._add(made := replace(made, id=f"cnv_{name.hexdigest()}"))
+        return await self.get(made.id, call)
+
+    def check(self, agent: str, depth: int, ancestors: Sequence[str]) -> None:
+        """Raises Refused where an agent would lie too deep (`agent_depth`) or call itself (`agent_cycle`)."""
         _check(agent, depth, ancestors)
-        now = time.time()
-        made = Conversation(
-            id=f"cnv_{uuid.uuid4().hex}",
-            workspace=_workspace(call),
-            session=storable(call.session, 200),
-            assistant=call.assistant,
-            identity=call.identity,
-            agent=agent,
-            title=storable(title, 500),
-            visibility=visibility,
-            depth=depth,
-            ancestors=ancestors,
-            parent_id=parent.conversation_id if parent else None,
-            created_at=now,
-            updated_at=now,
-        )
+
+    async def _add(self, made: Conversation) -> None:
         from outrider.agents.tables import conversations
 
+        row = vars(made) | {"ancestors": list(made.ancestors)}
         async with self._database.write() as connection:
-            await connection.execute(conversations.insert(), [vars(made) | {"ancestors": list(ancestors)}])
-        return made
+            await connection.execute(self._database.insert(conversations).values(row).on_conflict_do_nothing())
 
     async def get(self, conversation_id: str, call: Call | None = None) -> Conversation:
         """The conversation. Raises NotFound, also where `call` takes no part in it."""
@@ -207,6 +210,27 @@ class Conversations:
         """The files of those ids among the conversation's messages, in the order asked for; strangers are left out."""
         held = {str(each.get("id")): each for message in await self.messages(conversation_id) for each in message.files}
         return [held[name] for name in dict.fromkeys(wanted) if name in held]
+
+
+def _new(
+    call: Call, agent: str, *, title: str, visibility: Visibility, depth: int, ancestors: tuple[str, ...]
+) -> Conversation:
+    now = time.time()
+    return Conversation(
+        id=f"cnv_{uuid.uuid4().hex}",
+        workspace=_workspace(call),
+        session=storable(call.session, 200),
+        assistant=call.assistant,
+        identity=call.identity,
+        agent=agent,
+        title=storable(title, 500),
+        visibility=visibility,
+        depth=depth,
+        ancestors=ancestors,
+        parent_id=None,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 def _check(agent: str, depth: int, ancestors: Sequence[str]) -> None:

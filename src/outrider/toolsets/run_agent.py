@@ -1,0 +1,248 @@
+"""Agents as tools: one `run_<name>` for each agent there is, and ways to come back to what they do."""
+
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, Field
+
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.definition import Agent, Budgets
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.result import Result
+from outrider.core.tool import NAME_LIMIT, Services, Tool, Toolset
+from outrider.toolsets.run_agent_flow import Delegation, Mode, Wish
+
+run_agent_toolset = Toolset(
+    "run_agent",
+    "Each run_<name> gives work to an agent of that name, which has tools of its own and sees nothing of this "
+    "conversation: put all that it must know into the query. Several can run at the same time. An answer may cite "
+    "sources as :cite[ref]; keep these marks. If an agent is still at work, come back with agent_run.",
+)
+
+LONGEST: Final = 3_600.0  # seconds that an operator may let a call wait
+MISSING: Final = "run_agent_tool_not_available"
+SLUG_LIMIT: Final = NAME_LIMIT - len("builtin_run_agent__run_")
+URI: Final = re.compile(r"agent://[\w-]+/w/(\w+)/agents/([\w. -]+)")
+
+
+class AgentInput(BaseModel, extra="forbid"):
+    """An agent as hosts configure it."""
+
+    uri: str = Field(pattern=rf"^{URI.pattern}$", max_length=300)
+    mimeType: str = ""
+
+
+class ExecutionMode(BaseModel, extra="forbid"):
+    """The mode as hosts configure it."""
+
+    value: Literal["run-agent", "handoff"]
+    mimeType: str = ""
+
+
+class Budget(BaseModel, extra="forbid"):
+    """How much the agent may use, all that it calls included."""
+
+    max_steps: int | None = Field(None, ge=1, le=1_000)
+    max_seconds: float | None = Field(None, gt=0, le=86_400)
+    max_tokens: int | None = Field(None, ge=1)
+    max_cost: float | None = Field(None, gt=0, description="US dollars")
+
+    def budgets(self) -> Budgets:
+        """In the words of agents."""
+        return Budgets(steps=self.max_steps, seconds=self.max_seconds, tokens=self.max_tokens, cost=self.max_cost)
+
+
+Query = Annotated[
+    str, Field(min_length=1, max_length=100_000, description="The task, with all that the agent must know")
+]
+Identifiers = list[Annotated[str, Field(pattern=r"^[\w-]+$", max_length=200)]] | None
+Toolsets = Annotated[Identifiers, Field(max_length=50, description="Toolsets to give to the agent for this task")]
+Files = Annotated[Identifiers, Field(max_length=100, description="Ids of files to attach")]
+Known = Annotated[
+    str | None,
+    Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: go on with it"),
+]
+Way = Annotated[Mode | None, Field(description="background: return at once; handoff: the agent takes over")]
+Limits = Annotated[Budget | None, Field(description="Limits of this run")]
+Earlier = Annotated[str | None, Field(max_length=64, description="Come back to this run instead of a new one")]
+RunId = Annotated[str, Field(min_length=1, max_length=64, description="From an agent's result")]
+
+
+@run_agent_toolset.tool(
+    effect="write", title="Run an agent", stake="never_ask", open_world=True, untrusted=True, timeout=LONGEST + 60
+)
+async def run_agent(
+    delegation: Delegation,
+    call: Call,
+    /,
+    agent: Annotated[str, Field(min_length=1, max_length=64, description="The agent's name")],
+    query: Query,
+    context_files: Files = None,
+    toolsets: Toolsets = None,
+    conversation_id: Known = None,
+    mode: Way = None,
+    budget: Limits = None,
+    run_id: Earlier = None,
+) -> Result:
+    """Run an agent by its name. Prefer its own tool run_<name> where there is one."""
+    wish = Wish(
+        query=query,
+        toolsets=toolsets or (),
+        files=context_files or (),
+        conversation_id=conversation_id or "",
+        mode=mode,
+        budget=budget.budgets() if budget else None,
+        run_id=run_id or "",
+    )
+    return await delegation.run(agent, wish, call, "run_agent")
+
+
+@run_agent_toolset.tool(title="See an agent's run", untrusted=True, timeout=LONGEST + 60)
+async def agent_run(
+    delegation: Delegation,
+    call: Call,
+    /,
+    runId: Annotated[str | None, Field(max_length=64, description="Leave out to list your last runs")] = None,
+    waitSeconds: Annotated[float, Field(ge=0, le=600, description="How long to wait for its end")] = 0,
+) -> Result | str:
+    """Get the answer of an agent that was left at work, or the list of your last runs."""
+    if runId:
+        return await delegation.wait(await delegation.mine(runId, call), call, "agent_run", seconds=waitSeconds)
+    recent = await delegation.recent(call)
+    lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
+    return "\n".join(("Your last runs, the newest first:", *lines)) if lines else "You have not run any agent yet."
+
+
+@run_agent_toolset.tool(effect="write", title="Cancel an agent's run", stake="never_ask")
+async def cancel_agent_run(delegation: Delegation, call: Call, /, runId: RunId) -> str:
+    """End an agent's run and all that it has begun. What is over stays as it is."""
+    run = await delegation.mine(runId, call)
+    await delegation.runs.cancel(run.id)
+    after = await delegation.runs.get(run.id)
+    return f"Run {run.id} of agent {run.agent} is {after.status}."
+
+
+@run_agent_toolset.default_where
+def configured(services: Services) -> bool:
+    """Served by itself where somebody has written an agent, or has told which model agents use."""
+    delegation: Delegation = services[Delegation]
+    return delegation.manner.configured
+
+
+@run_agent_toolset.changing
+async def agents(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
+    """One tool for each agent, and a placeholder where one that is defined cannot be used, or there is none."""
+    delegation: Delegation = services[Delegation]
+    found = delegation.catalogue.files() | await _rows(delegation)
+    names = _named(found, taken)
+    tools = tuple(_tool(names[agent.name], agent, delegation.manner.detach_seconds) for agent in found.values())
+    missing = not found or bool(delegation.catalogue.problems())
+    return (*tools, _placeholder()) if missing else tools
+
+
+async def _rows(delegation: Delegation) -> dict[str, Agent]:
+    """Agents of rows, where the database is in use anyway: listing tools must not open it."""
+    in_use = delegation.database.used.is_set() or delegation.database.dialect != "sqlite"
+    return await delegation.catalogue.rows() if in_use else {}
+
+
+def _named(found: Mapping[str, Agent], taken: Collection[str]) -> dict[str, str]:
+    """A tool name for each agent, in the order of their own names, so that they stay when others come."""
+    names: dict[str, str] = {}
+    used = set(taken) | {MISSING}
+    for name in sorted(found):
+        slug, number = slugged(name), 2
+        chosen = f"run_{slug}"
+        while chosen in used:
+            end = f"_{number}"
+            chosen, number = f"run_{slug[: SLUG_LIMIT - len(end)].rstrip('_')}{end}", number + 1
+        used.add(chosen)
+        names[name] = chosen
+    return names
+
+
+def slugged(name: str) -> str:
+    """An agent's name as part of a tool's: `[a-z0-9_]`, single underscores, at most 41 characters."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:SLUG_LIMIT].rstrip("_") or "agent"
+
+
+@lru_cache(maxsize=1_000)
+def _made(tool: str, name: str, description: str, wait: float) -> Tool:
+    """The tool of one agent; the same object as long as nothing about it changes."""
+
+    async def run(
+        delegation: Delegation,
+        call: Call,
+        /,
+        query: Query,
+        childAgent: AgentInput | None = None,
+        toolsetsToAdd: Toolsets = None,
+        fileOrContentFragmentIds: Files = None,
+        conversationId: Known = None,
+        executionMode: ExecutionMode | None = None,
+        mode: Way = None,
+        budget: Limits = None,
+        runId: Earlier = None,
+    ) -> Result:
+        _check_child(childAgent, name)
+        handoff: Mode | None = "handoff" if executionMode and executionMode.value == "handoff" else None
+        wish = Wish(
+            query=query,
+            toolsets=toolsetsToAdd or (),
+            files=fileOrContentFragmentIds or (),
+            conversation_id=conversationId or "",
+            mode=mode or handoff,
+            budget=budget.budgets() if budget else None,
+            run_id=runId or "",
+        )
+        return await delegation.run(name, wish, call, tool)
+
+    return Tool(
+        tool,
+        name,
+        f"Run agent {name} ({description})",
+        "write",
+        run,
+        stake="never_ask",
+        timeout=wait + 60,
+        open_world=True,
+        untrusted=True,
+        toolset=run_agent_toolset.name,
+    )
+
+
+def _tool(tool: str, agent: Agent, wait: float) -> Tool:
+    return _made(tool, agent.name, agent.description, wait)
+
+
+def _check_child(given: AgentInput | None, name: str) -> None:
+    """The agent that a host has configured must be the one whose tool it calls."""
+    match = URI.fullmatch(given.uri) if given else None
+    if match and match[2] not in (name, slugged(name)):
+        raise InvalidInput(
+            f"childAgent: is agent {match[2]!r}, and this tool runs agent {name!r}",
+            hint="leave childAgent out, or call that agent's own tool",
+        )
+
+
+@lru_cache(maxsize=1)
+def _placeholder() -> Tool:
+    async def not_available(catalogue: Catalogue, /, childAgent: AgentInput | None = None) -> Result:  # noqa: ARG001
+        problems = "; ".join(each.message for each in catalogue.problems()[:3])
+        raise NotConfigured(
+            f"No child agent is configured{f': {problems}' if problems else ''}.",
+            hint="tell the user; `outrider agents check` says what is wrong, `outrider agents add` makes one",
+            code="no_agent",
+        )
+
+    return Tool(
+        MISSING,
+        "Agent not available",
+        "An agent that is configured here cannot be used. Do not call this: tell the user that it is missing.",
+        "read",
+        not_available,
+        toolset=run_agent_toolset.name,
+    )

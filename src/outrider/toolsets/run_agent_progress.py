@@ -1,0 +1,127 @@
+"""What a caller sees of an agent at work: its query, its thinking and its answer as they come, and signs of life."""
+
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import anyio
+
+from outrider.core.context import Call
+
+Style = Literal["accumulated", "deltas"]
+APART = 0.2  # seconds between two notices of a kind: five a second
+BEAT = 15.0  # seconds of silence after which a sign of life is given: some clients cut silent calls at 60
+FULL_RATE = 50_000  # characters a second that accumulated text may cost: longer texts are told less often
+
+
+@dataclass
+class _Stream:
+    """One kind of text: the pieces by step, and how much of it has been told."""
+
+    kind: str
+    name: str
+    label: str
+    steps: dict[int, str] = field(default_factory=dict)
+    told: int = 0
+    told_at: float = 0.0
+    void: bool = False  # what was told is no longer the beginning of the text
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.steps.values())
+
+    def due(self, now: float, style: Style) -> bool:
+        length = len(self.text)
+        if length == self.told and not self.void:
+            return False
+        return now - self.told_at >= (max(APART, length / FULL_RATE) if style == "accumulated" else APART)
+
+
+class Feed:
+    """Tells one caller about one run.
+
+    Args:
+        call: Whose progress token is told; without one nothing is sent.
+        style: Whether each notice holds the text so far (what the wire format of `run_agent` says) or what is new.
+    """
+
+    def __init__(self, call: Call, style: Style) -> None:
+        self._call = call
+        self._style: Style = style
+        self._facts: Mapping[str, Any] = {}
+        self._number = 0
+        self._thoughts = _Stream("run_agent_chain_of_thought", "chainOfThought", "Thinking")
+        self._answer = _Stream("run_agent_generation_tokens", "text", "Answering")
+        self._spoke_at = time.monotonic()
+
+    async def tell(self, label: str, output: Mapping[str, Any]) -> None:
+        """One payload, as `_meta.data` of a progress notice."""
+        self._number += 1
+        self._spoke_at = time.monotonic()
+        await self._call.progress(self._number, None, label, {"label": label, "output": dict(output)})
+
+    @asynccontextmanager
+    async def following(self, facts: Mapping[str, Any]) -> AsyncGenerator[None]:
+        """Sends what was taken while the body runs, and the rest when it is over.
+
+        `facts` (`childAgentId`, `conversationId` …) are in every payload.
+        """
+        self._facts = facts
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._pump)
+                yield
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+                await self._flush(last=True)
+
+    async def take(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Takes an event of the run (see `RunEvent`)."""
+        if kind in ("thinking", "text"):
+            stream = self._thoughts if kind == "thinking" else self._answer
+            step = data.get("step", 0)
+            stream.steps[step] = stream.steps.get(step, "") + data["text"]
+            await self._flush()
+        elif kind == "status" and "restarted" in data:
+            self._void(data["restarted"])
+        elif kind == "tool_started":
+            await self._say(f"{data.get('title') or data['tool']}")
+
+    def _void(self, step: int) -> None:
+        for stream in (self._thoughts, self._answer):
+            if stream.steps.pop(step, None) is not None:
+                stream.void = True
+
+    async def _say(self, message: str) -> None:
+        self._number += 1
+        self._spoke_at = time.monotonic()
+        await self._call.progress(self._number, None, message)
+
+    async def _pump(self) -> None:
+        while True:
+            await anyio.sleep(APART)
+            await self._flush()
+            if time.monotonic() - self._spoke_at >= BEAT:
+                await self._say("at work")
+
+    async def _flush(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        for stream in (self._thoughts, self._answer):
+            if stream.due(now + (1e9 if last else 0), self._style):
+                await self._send(stream, now)
+
+    async def _send(self, stream: _Stream, now: float) -> None:
+        text, fresh = stream.text, {}
+        if self._style == "deltas":
+            fresh = {"delta": True} | ({"reset": True} if stream.void else {})
+        shown = text[stream.told :] if fresh and not stream.void else text
+        stream.told, stream.told_at, stream.void = len(text), now, False
+        await self.tell(stream.label, {"type": stream.kind, **self._facts, stream.name: shown, **fresh})
+
+
+def stored(*resources: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload that shows resources before the work: `output.contents`."""
+    return {"type": "store_resource", "contents": [{"type": "resource", "resource": dict(each)} for each in resources]}

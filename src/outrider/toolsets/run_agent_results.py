@@ -1,0 +1,125 @@
+"""What comes back from an agent: its answer with citations and files, or why there is none (yet)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from outrider.agents.citations import Cited
+from outrider.agents.limits import Usage
+from outrider.agents.run import Run
+from outrider.core.blocked import PAUSE
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.result import Item, Resource, Result, Text
+
+RUN = "outrider/run"
+REFS = "outrider/refs"
+EXIT = "outrider/early_exit"
+WHY = {
+    "steps": "it had used all its steps",
+    "tokens": "it had used all its tokens",
+    "cost": "it had used all its money",
+    "time": "its time was over",
+    "repetition": "it went in circles",
+    "length": "the model's answer was cut at its longest",
+    "nonsense": "the model's answers made no sense",
+}
+KINDS: dict[str, type[OutriderError]] = {
+    each.kind: each for each in (InvalidInput, NotConfigured, NotFound, Refused, Unavailable)
+}
+
+
+def address(run: Run) -> str:
+    """Where the run's conversation is found."""
+    return f"outrider://conversations/{run.conversation_id}"
+
+
+def facts(run: Run, usage: Usage) -> dict[str, Any]:
+    """What programs want to know of a run: ids, status, and the usage and cost of the whole tree."""
+    return {
+        "runId": run.id,
+        "conversationId": run.conversation_id,
+        "agent": run.agent,
+        "status": "running" if run.status in ("queued", "running") else run.status,
+        "stopReason": run.stop_reason,
+        "usage": usage.facts(),
+    }
+
+
+def answered(run: Run, cited: Cited, usage: Usage, mime_prefix: str) -> Result:
+    """The answer of a run that came to an end, complete or not, and the files that it made."""
+    about = facts(run, usage)
+    shown = {name: about[name] for name in ("runId", "status", "usage")}
+    optional = {
+        "chainOfThought": run.thoughts.strip(),
+        "refs": cited.refs,
+        "stopReason": run.stop_reason if run.status == "partial" else "",
+    }
+    fields = {"conversationId": run.conversation_id} | {key: value for key, value in optional.items() if value} | shown
+    text = cited.text.strip()
+    if run.status == "partial":
+        text = f"{text}\n\n[This answer is not complete: {_why(run)}. {_further(run)}]".strip()
+    items: list[Item] = [Resource(address(run), f"{mime_prefix}.tool-output.run-agent-result", text, fields)]
+    items += [_file(run, each, mime_prefix) for each in run.files if not each.get("hidden")]
+    return Result(tuple(items), meta={RUN: about} | ({REFS: cited.refs} if cited.refs else {}))
+
+
+def at_work(run: Run, usage: Usage, tool: str, *, asked: bool) -> Result:
+    """The answer for a caller who does not wait any longer (or never wanted to): how to come back."""
+    lead = f"Agent {run.agent} is at work" if asked else f"Agent {run.agent} is still at work and goes on by itself"
+    text = (
+        f"{lead} (runId {run.id}, conversationId {run.conversation_id}). "
+        f'Get its answer later with agent_run {{"runId": "{run.id}"}}, or by repeating {tool} with this runId; '
+        "cancel_agent_run ends it."
+    )
+    return Result((Text(text),), meta={RUN: facts(run, usage)})
+
+
+def handed_over(run: Run, mime_prefix: str) -> Result:
+    """The end of the caller's own work: the other agent answers in the conversation."""
+    text = (
+        f"Handed over to @{run.agent}, who answers in conversation {run.conversation_id} (runId {run.id}). "
+        "Your part is done: stop here."
+    )
+    fields = {"type": "tool_early_exit", "isError": False, "conversationId": run.conversation_id, "runId": run.id}
+    item = Resource(address(run), f"{mime_prefix}.tool-output.{PAUSE}", text, fields)
+    return Result((item,), meta={EXIT: True})
+
+
+def broken(run: Run, usage: Usage) -> OutriderError:
+    """Why there is no answer."""
+    details = facts(run, usage)
+    if run.status == "cancelled":
+        return Refused(
+            f"the run of agent {run.agent!r} was cancelled",
+            code="cancelled",
+            hint="do not repeat the call unless the user asks for it",
+            details=details,
+        )
+    error: Mapping[str, Any] = run.error or {}
+    message = error.get("message") or _why(run)
+    kind = KINDS.get(str(error.get("kind")), Unavailable)
+    return kind(
+        f"agent {run.agent!r} failed: {message}",
+        code=str(error.get("code") or "agent_failed"),
+        hint=str(error.get("hint") or _further(run)),
+        details=details | ({"partial": run.answer[:4_000]} if run.answer else {}),
+        retry_after=error.get("retry_after"),
+    )
+
+
+def _why(run: Run) -> str:
+    return WHY.get(run.stop_reason or "", f"it stopped ({run.stop_reason or 'without a word'})")
+
+
+def _further(run: Run) -> str:
+    return f"Ask for less, or let it go on with conversationId {run.conversation_id}"
+
+
+def _file(run: Run, file: Mapping[str, Any], mime_prefix: str) -> Resource:
+    fields = {
+        "fileId": file["id"],
+        "title": file.get("title") or file["id"],
+        "contentType": file.get("content_type") or "application/octet-stream",
+        "snippet": file.get("snippet"),
+    }
+    place = str(file.get("uri") or address(run))
+    return Resource(place, f"{mime_prefix}.tool-output.file", "File generated by a sub-agent", fields)

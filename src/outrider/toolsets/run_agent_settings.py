@@ -1,0 +1,25 @@
+"""What an operator says about agents as tools."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from outrider.core.blocked import Format
+
+
+class RunAgentSettings(BaseModel, extra="forbid"):
+    """The `run_agent` part of the settings."""
+
+    detach_seconds: float = Field(
+        default=600,
+        gt=0,
+        le=3_600,
+        description="Seconds that a call waits for its agent; then it tells how to come back",
+    )
+    progress: Literal["accumulated", "deltas"] = Field(
+        default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
+    )
+    blocked_format: Format = Field(
+        default="error_json",
+        description="What clients that cannot show questions get: JSON in an error's text, or a resource",
+    )
