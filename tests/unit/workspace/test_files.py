@@ -1,0 +1,167 @@
+"""Files of a workspace keep their encoding and line ends, edits are exact, and no call loses another's."""
+
+import hashlib
+import threading
+from pathlib import Path
+
+import pytest
+
+from outrider.core.errors import InvalidInput, NotFound, Refused
+from outrider.workspace.edit import Replacement
+from outrider.workspace.files import Files
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path / "workspace", largest=10_000)
+
+
+def put(files: Files, path: str, data: bytes) -> None:
+    files.jail.write(path, data)
+
+
+def raw(files: Files, path: str) -> bytes:
+    return files.content(path)
+
+
+def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: Files):
+    put(files, "a.txt", b"one\ntwo\nthree\n")
+    part = files.read("a.txt", 2, 9)
+    assert (part.text, part.start, part.end, part.lines) == ("two\nthree\n", 2, 3, 3)
+    assert part.sha256 == hashlib.sha256(b"one\ntwo\nthree\n").hexdigest()
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 2), (4, None), (9, 12)])
+def test_lines_that_there_are_not_are_refused(files: Files, start: int, end: int | None):
+    put(files, "a.txt", b"one\ntwo\nthree\n")
+    with pytest.raises(InvalidInput, match="start_line"):
+        files.read("a.txt", start, end)
+
+
+def test_an_empty_file_is_read_as_such(files: Files):
+    put(files, "empty", b"")
+    assert (files.read("empty").text, files.read("empty").lines) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "added"),
+    [
+        ("grün\r\n".encode("utf-16"), "grün\r\nblau\r\n".encode("utf-16")),
+        (b"\xef\xbb\xbfa\r\n", b"\xef\xbb\xbfa\r\nblau\r\n"),
+        (b"a\rb\r", b"a\rb\rblau\r"),
+        ("caf\xe9 d\xe9j\xe0 vu\n".encode("latin-1"), "caf\xe9 d\xe9j\xe0 vu\nblau\n".encode("latin-1")),
+    ],
+)
+def test_appending_keeps_encoding_and_line_ends(files: Files, data: bytes, added: bytes):
+    put(files, "a.txt", data)
+    files.write("a.txt", "blau\n", append=True)
+    assert raw(files, "a.txt") == added
+
+
+def test_what_an_old_encoding_lacks_is_not_lost(files: Files):
+    put(files, "a.txt", "d\xe9j\xe0 vu, caf\xe9\n".encode("latin-1"))
+    files.write("a.txt", "日本\n", append=True)
+    assert raw(files, "a.txt").decode() == "d\xe9j\xe0 vu, caf\xe9\n日本\n"
+
+
+def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: Files):
+    put(files, "a.bin", b"\x7fELF\0\0\0")
+    with pytest.raises(InvalidInput, match="is no text") as caught:
+        files.read("a.bin")
+    assert caught.value.code == "binary"
+    assert files.write("a.bin", "text").size == 4
+
+
+def test_a_write_answers_with_what_is_different(files: Files):
+    first = files.write("new/a.txt", "one\ntwo\n")
+    second = files.write("new/a.txt", "one\n2\n")
+    assert (first.created, first.difference) == (True, "")
+    assert "-two\n+2" in second.difference
+
+
+def test_edits_by_line_number_and_by_text_are_exact(files: Files):
+    put(files, "a.py", b"def a():\r\n    return 1\r\n")
+    files.replace_lines("a.py", [Replacement(2, 2, "    return 2")])
+    change = files.replace_text("a.py", "def a():\n    return 2", "def b():\n    return 3")
+    assert raw(files, "a.py") == b"def b():\r\n    return 3\r\n"
+    assert change.sha256 == hashlib.sha256(raw(files, "a.py")).hexdigest()
+
+
+def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: Files):
+    put(files, "a.py", b"value = compute(1)\nother = 1\nother = 1\n")
+    with pytest.raises(InvalidInput, match=r"closest line is 'value = compute\(1\)'"):
+        files.replace_text("a.py", "value = compute( 1 )", "x")
+    with pytest.raises(InvalidInput, match="stands 2 times"):
+        files.replace_text("a.py", "other = 1", "x")
+
+
+def test_a_file_that_has_changed_meanwhile_is_not_edited(files: Files):
+    seen = files.write("a.txt", "one\n").sha256
+    files.write("a.txt", "two\n")
+    for edit in (
+        lambda: files.write("a.txt", "three\n", expected=seen),
+        lambda: files.replace_lines("a.txt", [Replacement(1, 1, "x")], expected=seen),
+        lambda: files.replace_text("a.txt", "two", "x", expected=seen),
+    ):
+        with pytest.raises(InvalidInput, match="has changed"):
+            edit()
+    assert raw(files, "a.txt") == b"two\n"
+
+
+def test_large_files_are_refused_both_ways_and_nothing_is_written(files: Files):
+    (files.jail.root).mkdir()
+    (files.jail.root / "big").write_bytes(b"x" * 10_001)
+    with pytest.raises(InvalidInput, match="10,001 bytes"):
+        files.read("big")
+    files.write("a.txt", "x" * 9_000)
+    with pytest.raises(InvalidInput, match="content"):
+        files.write("a.txt", "x" * 2_000, append=True)
+    assert len(raw(files, "a.txt")) == 9_000
+
+
+def test_lists_filter_by_pattern_depth_and_hidden_names(files: Files):
+    for path in ("a.py", "b.txt", ".env", "src/c.py", "src/deep/d.py"):
+        put(files, path, b"")
+    assert [entry.path for entry in files.list()] == ["src", "a.py", "b.txt"]
+    assert [entry.path for entry in files.list(hidden=True)] == ["src", ".env", "a.py", "b.txt"]
+    assert [entry.path for entry in files.list(pattern="*.py", depth=9)] == ["src/deep/d.py", "src/c.py", "a.py"]
+    assert [entry.path for entry in files.list("src")] == ["src/deep", "src/c.py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.py", {"a.py", "src/c.py", "src/deep/d.py"}),
+        ("src/*.py", {"src/c.py"}),
+        ("src/**/*.py", {"src/c.py", "src/deep/d.py"}),
+        ("*.{py,txt}", {"a.py", "b.txt", "src/c.py", "src/deep/d.py"}),
+        ("nothing*", set()),
+    ],
+)
+def test_searches_find_by_name_or_by_path(files: Files, pattern: str, found: set[str]):
+    for path in ("a.py", "b.txt", "src/c.py", "src/deep/d.py"):
+        put(files, path, b"")
+    assert {entry.path for entry in files.search(pattern, kind="file")} == found
+
+
+def test_imports_come_only_from_allowed_folders(files: Files, tmp_path: Path):
+    allowed, other = tmp_path / "allowed", tmp_path / "other"
+    for folder in (allowed, other):
+        folder.mkdir()
+        (folder / "x.txt").write_text("data")
+    (allowed / "link").symlink_to(other / "x.txt")
+    assert files.import_file(str(allowed / "x.txt"), "in.txt", [allowed]).size == 4
+    for source in (other / "x.txt", allowed / "../other/x.txt", allowed / "link", Path("x.txt")):
+        with pytest.raises(Refused):
+            files.import_file(str(source), "out.txt", [allowed])
+    with pytest.raises(NotFound):
+        files.import_file(str(allowed / "missing"), "out.txt", [allowed])
+
+
+def test_appends_at_the_same_time_lose_nothing(files: Files):
+    threads = [threading.Thread(target=files.write, args=("log", f"{n}\n"), kwargs={"append": True}) for n in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(int, files.read("log").text.split())) == list(range(30))
