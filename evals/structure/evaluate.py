@@ -12,7 +12,7 @@ from statistics import mean
 
 from evals.extraction.corpus import large, samples
 from evals.structure.facts import Facts, facts_of
-from evals.structure.kept import KINDS, kept
+from evals.structure.kept import KINDS, Mark, kept
 
 PAGES = Path(__file__).parent / "pages"
 URL = "https://manual.example/guide/page"
@@ -54,29 +54,50 @@ def wcxb(folder: Path, every: int = 1) -> Iterator[Page]:
 
 @dataclass(frozen=True)
 class Score:
-    """Of one kind: the mean share of the pages that have any, how many pages and facts, and what was lost."""
+    """Of one kind, over a corpus.
+
+    Attributes:
+        share: Of the facts of the main content those that are kept; mean of the pages that have any.
+        form: The same of the facts whose words are there at all: what is left out is none of the renderer's doing.
+        pages: How many pages have any.
+        facts: How many there are.
+        lost: Those that are not kept, with their page's name.
+    """
 
     share: float
+    form: float
     pages: int
     facts: int
     lost: tuple[tuple[str, object], ...]
 
 
+Judged = tuple[Page, dict[str, list[Mark]]]
+
+
 def measure(pages: Iterator[Page], extractor: Extractor) -> dict[str, Score]:
     """The score of each kind that occurs."""
-    found = [(page, kept(page.facts, extractor(page.html, page.url))) for page in pages]
-    return {kind: score for kind in KINDS if (score := _score(kind, found)).pages}
+    return scores([(page, kept(page.facts, extractor(page.html, page.url))) for page in pages])
 
 
-def _score(kind: str, found: list[tuple[Page, dict[str, list[bool]]]]) -> Score:
-    shares = [mean(marks[kind]) for _, marks in found if marks[kind]]
+def scores(judged: list[Judged]) -> dict[str, Score]:
+    """The same of pages of which the Markdown has been judged."""
+    return {kind: score for kind in KINDS if (score := _score(kind, judged)).pages}
+
+
+def _score(kind: str, judged: list[Judged]) -> Score:
+    marks = [found[kind] for _, found in judged if found[kind]]
+    there = [kept for found in marks if (kept := [mark for mark in found if mark is not Mark.MISSING])]
     lost = [
         (page.name, fact)
-        for page, marks in found
-        for fact, is_kept in zip(getattr(page.facts, kind), marks[kind], strict=True)
-        if not is_kept
+        for page, found in judged
+        for fact, mark in zip(getattr(page.facts, kind), found[kind], strict=True)
+        if mark is not Mark.KEPT
     ]
-    return Score(mean(shares or [0]), len(shares), sum(len(marks[kind]) for _, marks in found), tuple(lost))
+    return Score(_share(marks), _share(there), len(marks), sum(map(len, marks)), tuple(lost))
+
+
+def _share(pages: list[list[Mark]]) -> float:
+    return mean([mean(mark is Mark.KEPT for mark in page) for page in pages] or [0.0])
 
 
 def main() -> None:
@@ -92,7 +113,8 @@ def main() -> None:
     for name, pages in corpora.items():
         for kind, score in measure(pages, ours).items():
             print(
-                f"{name:6} {kind:9} {score.share:.3f} (goal {GOALS[kind]:.2f}) on {score.pages} pages, {score.facts} facts"
+                f"{name:6} {kind:9} {score.share:.3f}, of what is there {score.form:.3f} (goal {GOALS[kind]:.2f}), "
+                f"{score.pages} pages, {score.facts} facts"
             )
             for page, fact in score.lost[:: max(1, len(score.lost) // given.lost)] if given.lost else ():
                 print(f"    {page}: {str(fact)[:300]!r}")

@@ -10,11 +10,11 @@ from selectolax.lexbor import LexborHTMLParser
 from evals.extraction.metric import words
 
 UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
-BLOCKS = frozenset(
-    ["p", "div", "ul", "ol", "li", "menu", "dl", "dt", "dd", "table", "tr", "td", "th", "pre", "blockquote", "figure"]
-    + ["figcaption", "section", "article", "header", "footer", "aside", "main", "nav", "form", "fieldset", "details"]
-    + ["summary", "hr", "address", "h1", "h2", "h3", "h4", "h5", "h6"]
+_BLOCKS = (
+    "p div ul ol li menu dl dt dd table tr td th pre blockquote figure figcaption section article header footer aside "
+    "main nav form fieldset details summary hr address h1 h2 h3 h4 h5 h6"
 )
+BLOCKS = frozenset(_BLOCKS.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 AROUND = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
 SHORT = 4  # words below which those before and after must

@@ -4,17 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from urllib.parse import unquote
 
 from evals.extraction.metric import words
 from evals.structure.facts import Facts
 
 KINDS = ("code", "rows", "items", "headings", "links", "math")
-LINK = re.compile(
-    r"\[((?:[^\[\]]|\\[\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\]"
-    r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s]|\((?:[^()\s]|\([^()\s]*\))*\))*))(?:\s+\"[^\"]*\")?\s*\)"
-)
-IMAGE = re.compile(r"!\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+BRACKET = re.compile(r"\\.|[\[\]]|\n\s*\n", re.DOTALL)
+TARGET = re.compile(r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s]|\((?:[^()\s]|\([^()\s]*\))*\))*))(?:\s+\"[^\"\n]*\")?\s*\)")
 FENCE = re.compile(r"^([>\s]*(?:(?:[-*+]|\d+[.)])\s+)?)(`{3,}|~{3,})\s*([^`]*)$")
 ITEM = re.compile(r"^([>\s]*)([-*+]|\d{1,9}[.)])[ \t]+(\S.*)$")
 HEADING = re.compile(r"^[>\s]*(?:(?:[-*+]|\d+[.)])\s+)?(#{1,6})\s+(\S.*)$")
@@ -26,37 +24,73 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\uf
 STARTS = 8  # words that tell a long item
 
 
+class Mark(Enum):
+    """What has become of a fact: it has its form, only its words are there, or not even those."""
+
+    KEPT = "kept"
+    PLAIN = "plain"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link or a picture: where its mark begins, its label, and where its target ends."""
+
+    start: int
+    label: tuple[int, int]
+    end: int
+    url: str
+
+
+def links_of(markdown: str) -> Iterator[Link]:
+    """Links and pictures, inner ones first. Brackets that do not match in their paragraph are none."""
+    opened: list[int] = []
+    for found in BRACKET.finditer(markdown):
+        if found[0] == "[":
+            opened.append(found.start())
+        elif found[0] != "]":
+            if found[0][0] == "\n":
+                opened.clear()
+        elif opened:
+            start, end = opened.pop(), found.start()
+            if target := TARGET.match(markdown, end + 1):
+                picture = markdown[start - 1 : start] == "!"
+                yield Link(start - picture, (start + 1, end), target.end(), target[1] or target[2] or "")
+
+
 @dataclass
 class Shown:
     """The structure of a Markdown text."""
 
+    flat: str
+    words: str
     code: Counter[str] = field(default_factory=Counter)
     rows: list[list[list[str]]] = field(default_factory=list)
     items: list[tuple[list[str], bool]] = field(default_factory=list)
     headings: list[tuple[int, list[str]]] = field(default_factory=list)
     links: list[tuple[list[str], str]] = field(default_factory=list)
-    flat: str = ""
 
 
-def kept(facts: Facts, markdown: str) -> dict[str, list[bool]]:
-    """Of each kind, for each fact in order, whether the Markdown shows it."""
+def kept(facts: Facts, markdown: str) -> dict[str, list[Mark]]:
+    """Of each kind, for each fact in order, what the Markdown shows of it."""
     shown = read(markdown)
     return {
-        "code": _each(facts.code, shown, _has_code),
-        "rows": _each(facts.rows, shown, _has_row),
-        "items": _each(facts.items, shown, _has_item),
-        "headings": _headings(facts.headings, shown.headings),
-        "links": _each(facts.links, shown, _has_link),
-        "math": _each(facts.math, shown, _has_formula),
+        "code": _each(facts.code, shown, _has_code, str),
+        "rows": _each(facts.rows, shown, _has_row, " ".join),
+        "items": _each(facts.items, shown, _has_item, lambda fact: fact[0]),
+        "headings": _headings(facts.headings, shown),
+        "links": _each(facts.links, shown, _has_link, lambda fact: fact[0]),
+        "math": _each(facts.math, shown, _has_formula, str),
     }
 
 
 def read(markdown: str) -> Shown:
     """Reads Markdown line by line, as far as structure goes."""
-    shown = Shown(flat=_squeezed(markdown))
+    shown = Shown(_squeezed(markdown), f" {' '.join(words(_bare(markdown)))} ")
     prose = list(_outside_of_code(markdown.replace("\r\n", "\n").split("\n"), shown.code))
-    for found in LINK.finditer(IMAGE.sub(r"\1", "\n".join(prose))):
-        shown.links.append((words(_bare(found[1])), _address(found[2] or found[3] or "")))
+    text = "\n".join(prose)
+    for link in links_of(text):
+        shown.links.append((words(_bare(text[slice(*link.label)])), _address(link.url)))
     for at, line in enumerate(prose):
         if heading := HEADING.match(line):
             shown.headings.append((len(heading[1]), words(_bare(heading[2]))))
@@ -113,14 +147,24 @@ def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
 
 def _bare(markdown: str) -> str:
     """The words of Markdown, without addresses and signs."""
-    text = IMAGE.sub(r"\1", markdown)
-    for _ in range(2):
-        text = LINK.sub(r"\1", text)
-    return SIGNS.sub("", text)
+    if "](" not in markdown:
+        return SIGNS.sub("", markdown)
+    kept_marks = [True] * len(markdown)
+    for link in links_of(markdown):
+        for start, end in ((link.start, link.label[0]), (link.label[1], link.end)):
+            kept_marks[start:end] = [False] * (end - start)
+    return SIGNS.sub("", "".join(sign for sign, is_kept in zip(markdown, kept_marks, strict=True) if is_kept))
 
 
-def _each(facts: list, shown: Shown, has: Callable[..., bool]) -> list[bool]:
-    return [has(fact, shown) for fact in facts]
+def _each(facts: list, shown: Shown, has: Callable[..., bool], text: Callable[..., str]) -> list[Mark]:
+    return [_mark(has(fact, shown), text(fact), shown) for fact in facts]
+
+
+def _mark(is_kept: bool, text: str, shown: Shown) -> Mark:
+    if is_kept:
+        return Mark.KEPT
+    mine = words(text)
+    return Mark.PLAIN if mine and f" {' '.join(mine)} " in shown.words else Mark.MISSING
 
 
 def _has_code(fact: str, shown: Shown) -> bool:
@@ -146,20 +190,21 @@ def _has_item(fact: tuple[str, bool], shown: Shown) -> bool:
     )
 
 
-def _headings(facts: list[tuple[int, str]], shown: list[tuple[int, list[str]]]) -> list[bool]:
+def _headings(facts: list[tuple[int, str]], shown: Shown) -> list[Mark]:
     """Each heading that is shown and stands to the one before as the page has it: above, below or beside."""
-    found: list[bool] = []
+    found: list[Mark] = []
     before: tuple[int, int] | None = None
     at = 0
     for level, text in facts:
         wanted = words(text)
-        places = [place for place, (_, other) in enumerate(shown) if other == wanted]
+        places = [place for place, (_, other) in enumerate(shown.headings) if other == wanted]
         place = next((each for each in places if each >= at), places[0] if places else None)
         if place is None:
-            found.append(False)
+            found.append(_mark(False, text, shown))
             continue
-        given = shown[place][0]
-        found.append(before is None or _sign(level - before[0]) == _sign(given - before[1]))
+        given = shown.headings[place][0]
+        right = before is None or _sign(level - before[0]) == _sign(given - before[1])
+        found.append(Mark.KEPT if right else Mark.PLAIN)
         before, at = (level, given), place + 1
     return found
 
