@@ -55,7 +55,9 @@ class Played:
     truth: Truth | None
 
 
-async def play(tasks: Iterable[str], *, seed: str = SEED, at_once: int = AT_ONCE, measured: bool = True) -> list[Played]:
+async def play(
+    tasks: Iterable[str], *, seed: str = SEED, at_once: int = AT_ONCE, measured: bool = True
+) -> list[Played]:
     """Plays the tasks, sorted by name afterwards."""
     waiting, done = deque(tasks), []
 
@@ -124,5 +126,3 @@ async def _tried(player: Player, task: str) -> str:
     except (ToolError, LookupError, ValueError, AttributeError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}"
     return ""
-
-

@@ -1,6 +1,8 @@
 """Somebody who sits before a page and has only the browser's tools: looks, presses, types, and reads the answers."""
 
+import asyncio
 import re
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +13,8 @@ from mcp.types import TextContent
 REF = r"(?:f\d+)?e\d+"
 THING = re.compile(
     rf'(?P<role>[a-z]+) (?:"(?P<name>[^"]*)" |(?P<hint>[^\s"<>\[\]]+) )?(?P<a>{REF})'
-    rf"|<(?P<text>[^<>]*?) ?(?P<b>{REF})(?P<told>[^<>]*)>"
-    rf"|\[(?P<link>[^\[\]]*?) ?(?P<c>{REF})[^\[\]]*\]"
+    rf"|<(?:(?P<text>[^<>]*?) )?(?P<b>{REF})(?P<told>(?: [^<>]*)?)>"
+    rf"|\[(?:(?P<link>[^\[\]]*?) )?(?P<c>{REF})(?: [^\[\]]*)?\]"
 )
 MARK = re.compile(r"</?untrusted-[^>]*>|^… .*$")
 
@@ -87,9 +89,9 @@ def _things(line: str, at: int) -> list[Thing]:
             name = part["name"] or part["hint"] or ""
             found.append(Thing(part["a"], part["role"], name, line[match.end() : end].strip(), at))
         elif part["b"]:
-            found.append(Thing(part["b"], "", part["text"], part["told"].strip(), at))
+            found.append(Thing(part["b"], "", part["text"] or "", part["told"].strip(), at))
         else:
-            found.append(Thing(part["c"], "link", part["link"], "", at))
+            found.append(Thing(part["c"], "link", part["link"] or "", "", at))
     marked = re.fullmatch(rf"\s*- <({REF})> ([^<>\[\]]+)", line)
     return [Thing(marked.group(1), "listitem", marked.group(2), "", at)] if marked and len(found) == 1 else found
 
@@ -137,6 +139,13 @@ class Player:
         lines = [line for line in text.split("\n") if line.strip() and not MARK.match(line)]
         return View(lines if options.get("offset") else lines[1:])
 
+    async def look_for(self, name: str | re.Pattern[str], role: str = "") -> Thing:
+        """What comes only after a while. Raises LookupError: it did not come in three seconds."""
+        deadline = time.monotonic() + 3
+        while not (view := await self.look()).has(name, role) and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        return view.one(name, role)
+
     async def click(self, what: Thing | str, **options: Any) -> Any:
         return await self.call("clickElement", selector=_selector(what), **options)
 
@@ -146,7 +155,9 @@ class Player:
 
     async def submit(self) -> Any:
         """Presses the button that hands in what was done."""
-        return await self.click((await self.look()).one(re.compile(r"^(Submit|Search|Order!|OK)$", re.IGNORECASE)))
+        return await self.click(
+            (await self.look()).one(re.compile(r"^(Submit|Search|Order!|OK|Go!?|Find)$", re.IGNORECASE))
+        )
 
     async def type(self, what: Thing | str, text: str, **options: Any) -> Any:
         return await self.call("inputText", selector=_selector(what), text=text, **options)

@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-from evals.miniwob.player import Player, quotes, solves
+from evals.miniwob.player import Player, Thing, View, quotes, solves
 
 
 @solves("click-test")
@@ -54,7 +54,8 @@ async def link_behind_a_tab(player: Player, goal: str) -> None:
     for number in range(len((await player.look()).all(role="tab"))):
         await player.click((await player.look()).all(role="tab")[number])
         if (view := await player.look()).has(name):
-            return await player.click([each for each in view.all(name) if each.role not in ("tab", "link")][0])
+            await player.click(next(each for each in view.all(name) if each.role not in ("tab", "link")))
+            return
     raise LookupError(name)
 
 
@@ -74,7 +75,8 @@ async def link_in_a_section(player: Player, goal: str) -> None:
             await player.click(tab)
             await asyncio.sleep(0.4)
         if (view := await player.look()).has(name):
-            return await player.click(view.one(name))
+            await player.click(view.one(name))
+            return
     raise LookupError(name)
 
 
@@ -82,28 +84,31 @@ async def link_in_a_section(player: Player, goal: str) -> None:
 async def along_a_path(player: Player, goal: str) -> None:
     path = re.search(r"Select (.*)", goal).group(1).split(">")
     for name in path[:-1]:
-        await player.hover((await player.look()).one(name))
-        await asyncio.sleep(0.5)
-    await player.press_button(path[-1])
+        await player.hover(await player.look_for(name))
+    await player.click(await player.look_for(path[-1]))
 
 
 @solves("click-menu-2")
 async def in_a_menu(player: Player, goal: str) -> None:
     named = quotes(goal)
     await player.press_button("Menu")
-    view = await player.look()
-    if "Playback" in view.text and not view.has(named[-1]):
-        await player.hover(view.one("Playback"))
-        await asyncio.sleep(0.5)
-        view = await player.look()
-    await player.click(view.one(named[-1]))
+    await player.hover((await player.look()).one("Playback"))
+    await player.look_for("Prev")
+    name = named[-1] if len(named) > 1 else await _labelled_by(player)
+    await player.press_button(name)
+
+
+async def _labelled_by(player: Player) -> str:
+    """The item with the icon that the task shows."""
+    icon = re.search(r"ui-icon (ui-icon-[\w-]+)", await player.html("#query")).group(1)
+    return re.search(rf'{icon}"></span>([^<]+)', await player.html("#area")).group(1).strip()
 
 
 @solves("click-pie", "click-pie-nodelay")
 async def piece_of_a_pie(player: Player, goal: str) -> None:
     await player.press_button("+")
-    await asyncio.sleep(0.9)
-    await player.press_button(quotes(goal)[0])
+    await asyncio.sleep(0.9)  # the pieces fly to their places
+    await player.click(await player.look_for(quotes(goal)[0]))
 
 
 @solves("click-widget")
@@ -111,8 +116,11 @@ async def kind_of_widget(player: Player, goal: str) -> None:
     kind = quotes(goal)[0]
     view = await player.look()
     if kind in ("text", "textarea"):
-        found = [each for each in view.all(role="textbox") if each.name == ("textarea" if kind == "textarea" else "input")]
-        return await player.click(found[0])
+        found = [
+            each for each in view.all(role="textbox") if each.name == ("textarea" if kind == "textarea" else "input")
+        ]
+        await player.click(found[0])
+        return
     await player.click(view.one(role=kind))
 
 
@@ -121,12 +129,15 @@ async def shapes(player: Player, goal: str) -> None:
     view = await player.look()
     found = [each for each in view.things if (shape := _shape(each.name)) and _fits(shape, goal)]
     if goal.startswith("How many"):
-        return await player.click(view.one(str(len(found)), "button"))
+        await player.click(view.one(str(len(found)), "button"))
+        return
     await player.click(found[0])
 
 
 def _shape(name: str) -> dict[str, str] | None:
-    found = re.fullmatch(r'(?P<what>"(?P<sign>.)"|circle|rect|polygon) (?P<colour>\w+) (?P<width>\d+)×(?P<height>\d+)', name)
+    found = re.fullmatch(
+        r'(?P<what>"(?P<sign>.)"|circle|rect|polygon) (?P<colour>\w+) (?P<width>\d+)×(?P<height>\d+)', name
+    )
     return found.groupdict() if found else None
 
 
@@ -138,7 +149,9 @@ def _fits(shape: dict[str, str], goal: str) -> bool:
     large = int(shape["height"]) > (16 if shape["sign"] else 14)
     wanted_size = next((word for word in words if word in ("large", "small")), None)
     wanted_colour = next((word for word in words if word in COLOURS), None)
-    wanted_kind = next((each for each in ("circle", "rectangle", "triangle", "digit", "letter") if each in goal.lower()), None)
+    wanted_kind = next(
+        (each for each in ("circle", "rectangle", "triangle", "digit", "letter") if each in goal.lower()), None
+    )
     sign = re.search(r"\b(?:large|small)?\s*(?:\w+ )?([A-Za-z0-9])s?(?: are there|$)", goal)
     if wanted_kind is None and "item" not in words and "shape" not in words and sign and shape["sign"] != sign.group(1):
         return False
@@ -157,7 +170,7 @@ async def in_ascending_order(player: Player, _: str) -> None:
     shown = {each["name"]: _middle(each) for each in await player.elements("#area") if each["name"].isdecimal()}
     for number in sorted(shown, key=int):
         covers = await player.elements("#area")
-        nearest = min(covers, key=lambda each: math.dist(_middle(each), shown[number]))  # noqa: B023
+        nearest = min(covers, key=lambda each: math.dist(_middle(each), shown[number]))
         await player.click(nearest["ref"])
 
 
@@ -169,8 +182,14 @@ def _middle(element: dict[str, Any]) -> tuple[float, float]:
 @solves("buy-ticket")
 async def ticket(player: Player, goal: str) -> None:
     view = await player.look()
-    offers = [(int(each.name.rpartition("$")[2]), _minutes(view.lines[each.line - 1]), each) for each in view.all(role="button")]
-    by, most = (1 if "duration" in goal or "short" in goal or "long" in goal else 0), re.search("most expensive|longest", goal)
+    offers = [
+        (int(each.name.rpartition("$")[2]), _minutes(view.lines[each.line - 1]), each)
+        for each in view.all(role="button")
+    ]
+    by, most = (
+        (1 if "duration" in goal or "short" in goal or "long" in goal else 0),
+        re.search("most expensive|longest", goal),
+    )
     offers.sort(key=lambda offer: offer[by])
     await player.click(offers[-1 if most else 0][2])
 
@@ -204,7 +223,9 @@ async def identify(player: Player, _: str) -> None:
     what = view.things[0].name
     kinds = {"circle": "Circle", "rect": "Rectangle", "polygon": "Triangle"}
     sign = what.strip('"')[0]
-    kind = next((name for word, name in kinds.items() if what.startswith(word)), "Number" if sign.isdigit() else "Letter")
+    kind = next(
+        (name for word, name in kinds.items() if what.startswith(word)), "Number" if sign.isdigit() else "Letter"
+    )
     await player.click(view.one(kind, "button"))
 
 
@@ -236,7 +257,7 @@ async def odd_or_even(player: Player, _: str) -> None:
     await player.submit()
 
 
-def _beside(view, at, odd):  # noqa: ANN
+def _beside(view: View, at: int, odd: int) -> Thing:
     name, line = ("Odd", at - 1) if odd else ("Even", at + 1)
     return next(each for each in view.all(name) if each.line == line)
 
@@ -244,14 +265,17 @@ def _beside(view, at, odd):  # noqa: ANN
 @solves("order-food")
 async def order(player: Player, goal: str) -> None:
     view = await player.look()
-    wanted = re.search(r": (.*)$", goal)
-    if "item" in goal and wanted:
-        for name in wanted.group(1).split(", "):
-            await player.click(view.below(view.at(name) if name not in goal else _line(view, name), "+"))
+    if kind := re.search(r"Order (\d+) items that are (.*)$", goal):
+        plus = view.below(next(at for at, line in enumerate(view.lines) if f'(img "{kind.group(2)}")' in line), "+")
+        for _ in range(int(kind.group(1))):
+            await player.click(plus)
+    else:
+        for name in re.search(r": (.*)$", goal).group(1).split(", "):
+            await player.click(view.below(_line(view, name), "+"))
     await player.submit()
 
 
-def _line(view, name):  # noqa: ANN
+def _line(view: View, name: str) -> int:
     return next(at for at, line in enumerate(view.lines) if line.strip() == name)
 
 
@@ -263,7 +287,8 @@ async def phone_book(player: Player, goal: str) -> None:
         view = await player.look()
         if f"## {name}" in view.lines:
             line = next(at for at, text in enumerate(view.lines) if text.lower().startswith(kind[:5]))
-            return await player.click(view.below(line))
+            await player.click(view.below(line))
+            return
         await player.press_button(">")
     raise LookupError(name)
 
@@ -289,7 +314,8 @@ async def social_media(player: Player, goal: str) -> None:
     line = next(at for at, text in enumerate(view.lines) if f"{user} " in text + " " and text != goal)
     marks = {"Reply": ".reply", "Retweet": ".retweet", "Like": ".like", "More": ".more"}
     if action in marks:
-        return await player.click(view.below(line, marks[action]))
+        await player.click(view.below(line, marks[action]))
+        return
     await player.click(view.below(line, ".more"))
     await player.press_button(action)
 
@@ -363,7 +389,8 @@ async def generate(player: Player, goal: str) -> None:
         view = await player.look()
         number = next(line for line in view.lines if re.fullmatch(r"-?\d+", line))
         if fits(int(number)):
-            return await player.submit()
+            await player.submit()
+            return
 
 
 @solves("stock-market")
@@ -373,7 +400,8 @@ async def stock_market(player: Player, goal: str) -> None:
     while True:
         price = re.search(r"Stock price: ?\$?([\d.]+)", (await player.look()).text)
         if price and float(price.group(1)) < threshold:
-            return await player.click(buy, settle=False)
+            await player.click(buy, settle=False)
+            return
 
 
 @solves("click-color")
@@ -393,7 +421,7 @@ PAINTS = {
 
 @solves("click-shades")
 async def shades(player: Player, goal: str) -> None:
-    wanted = "red green blue".split().index(re.search("red|green|blue", goal).group())
+    wanted = ["red", "green", "blue"].index(re.search("red|green|blue", goal).group())
     for thing in (await player.look()).all(re.compile("^span #")):
         light = list(bytes.fromhex(thing.name[-6:]))
         if light[wanted] == max(light):

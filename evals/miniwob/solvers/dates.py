@@ -5,7 +5,20 @@ import re
 
 from evals.miniwob.player import Player, ToolError, View, quotes, solves
 
-MONTHS = ("January February March April May June July August September October November December").split()
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 @solves("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay")
@@ -15,7 +28,7 @@ async def choose_date(player: Player, goal: str) -> None:
 
 
 async def _pick(player: Player, goal: str) -> None:
-    month, day, year = map(int, re.search(r"(\d\d)/(\d\d)/(\d{4})", goal).groups())
+    month, day = map(int, re.search(r"(\d\d)/(\d\d)/\d{4}", goal).groups())
     await player.click((await player.look()).one("#datepicker"))
     await asyncio.sleep(0.3)
     for _ in range(24):
@@ -32,9 +45,7 @@ async def book_flight(player: Player, goal: str) -> None:
     origin, there = re.search(r"from: (.*?) to: (.*?) on", goal).groups()
     for box, place in (("From:", origin), ("To:", there)):
         await player.type((await player.look()).one(box), place, delayMs=5)
-        await asyncio.sleep(0.6)
-        view = await player.look()
-        await player.click(next(each for each in view.things if place in each.name and each.role == "listitem"))
+        await player.click(await player.look_for(re.compile(re.escape(place)), "listitem"))
     await _pick(player, goal)
     await player.press_button("Search")
     view = await player.look()

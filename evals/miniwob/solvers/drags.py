@@ -19,7 +19,9 @@ async def items(player: Player, goal: str) -> None:
     at = names.index(name) + 1
     number = re.search(r"(\d)(?:st|nd|rd|th)", goal)
     places = {"top": 1, "bottom": len(names), "down": at + 1, "up": at - 1}
-    goal_place = int(number.group(1)) if number else next(places[word] for word in places if re.search(rf"\b{word}\b", goal))
+    goal_place = (
+        int(number.group(1)) if number else next(places[word] for word in places if re.search(rf"\b{word}\b", goal))
+    )
     await player.drag(f"#sortable li:nth-child({at})", f"#sortable li:nth-child({goal_place})")
 
 
@@ -65,7 +67,9 @@ async def direction(player: Player, goal: str) -> None:
 
 @solves("drag-shapes")
 async def into_the_box(player: Player, goal: str) -> None:
-    kind = {"circles": "circle", "rectangles": "rect", "triangles": "polygon"}[re.search(r"all (\w+) into", goal).group(1)]
+    kind = {"circles": "circle", "rectangles": "rect", "triangles": "polygon"}[
+        re.search(r"all (\w+) into", goal).group(1)
+    ]
     for shape in (await player.look()).all(re.compile(f"^{kind} ")):
         await player.drag(shape, "#shape-container")
     await player.submit()
@@ -84,5 +88,6 @@ async def left_or_right(player: Player, goal: str) -> None:
 @solves("resize-textarea")
 async def resize(player: Player, goal: str) -> None:
     edge = ".ui-resizable-e" if "width" in goal else ".ui-resizable-s"
-    await player.drag(edge, "#tt" if "smaller" in goal else "body")
+    outside = "body" if "width" in goal else "button"
+    await player.drag(edge, "#tt" if "smaller" in goal else outside)
     await player.submit()

@@ -24,10 +24,11 @@ async def from_a_list(player: Player, goal: str) -> None:
 
 @solves("copy-paste", "copy-paste-2")
 async def copy(player: Player, goal: str) -> None:
-    boxes = (await player.look()).all(role="textbox")
-    which = int(found.group(1)) if (found := re.search(r"(\d)(?:st|nd|rd) text", goal)) else 1
-    value = next(each["value"] for each in await player.elements("#area") if each["ref"] == boxes[which - 1].ref)
-    await player.type(boxes[-1], value)
+    view = await player.look()
+    sources = view.all(re.compile("^#(to-copy|text-)"))
+    source = sources[int(found.group(1)) - 1 if (found := re.search(r"(\d)(?:st|nd|rd) text", goal)) else 0]
+    value = next(each["value"] for each in await player.elements("#area") if each["ref"] == source.ref)
+    await player.type(view.one("#answer-input"), value)
     await player.submit()
 
 
@@ -128,10 +129,8 @@ async def radio_then_number(player: Player, goal: str) -> None:
 @solves("form-sequence-3")
 async def dropdown_then_button(player: Player, goal: str) -> None:
     await player.click((await player.look()).one("▾"))
-    await asyncio.sleep(0.3)
-    await player.press_button(re.search(r"Choose (.*) from", goal).group(1))
-    await asyncio.sleep(0.3)
-    await player.press_button(quotes(goal)[0])
+    await player.click(await player.look_for(re.search(r"Choose (.*) from", goal).group(1)))
+    await player.click(await player.look_for(quotes(goal)[0]))
 
 
 @solves("use-slider")
@@ -176,8 +175,8 @@ async def spinner(player: Player, goal: str) -> None:
 async def search_for_movies(player: Player, goal: str) -> None:
     genre, director, year = re.search(r"for (\w+) movies directed by (\w+) from year (\d+)", goal).groups()
     view = await player.look()
-    for label, text in (("genre", genre), ("director", director), ("year", year)):
-        line = next(at for at, each in enumerate(view.lines) if label in each.lower() and at > 0)
+    for label, text in (("genre", genre), ("director", director), ("year|date", year)):
+        line = next(at for at, each in enumerate(view.lines) if at and re.search(label, each.lower()))
         await player.type(view.below(line, role="textbox"), text)
     await player.submit()
 
@@ -210,9 +209,12 @@ async def scroll_to_the_end(player: Player, goal: str) -> None:
 
 @solves("sign-agreement")
 async def sign(player: Player, goal: str) -> None:
+    named = quotes(goal)
+    if not named:
+        await player.press_button("Cancel")
+        return
     await player.scroll("#text-area")
     view = await player.look()
-    named = quotes(goal)
     if len(named) > 1:
         await player.type(view.one("Name", "textbox"), named[0])
     await player.press_button(named[-1])
@@ -261,12 +263,9 @@ async def autocomplete(player: Player, goal: str) -> None:
     named = quotes(goal)
     box = (await player.look()).one(role="textbox")
     await player.type(box, named[0], delayMs=20)
-    await asyncio.sleep(0.6)
-    for thing in (await player.look()).things:
-        if thing.name.startswith(named[0]) and thing.name.endswith(named[-1]):
-            await player.click(thing)
-            return await player.submit()
-    raise LookupError(goal)
+    ending = named[-1] if len(named) > 1 else ""
+    await player.click(await player.look_for(re.compile(f"^{re.escape(named[0])}.*{re.escape(ending)}$"), "listitem"))
+    await player.submit()
 
 
 @solves("use-colorwheel")
@@ -289,7 +288,7 @@ COLOURS = {
 async def highlight(player: Player, goal: str) -> None:
     found = re.search(r"(\d)(?:st|nd|rd)", goal)
     number = int(found.group(1)) if found else 1
-    place = f"p:nth-of-type({number})" if found else "div:last-child"
+    place = f"p:nth-of-type({number})" if found else "div"
     await player.click(f"#area {place}", clicks=3)
     await player.submit()
 
@@ -318,10 +317,15 @@ async def style(player: Player, goal: str) -> None:
 
 async def _pick(player: Player, name: str) -> None:
     """The brightest of each colour in the palette."""
-    shades = {"red": "#e60000", "orange": "#ff9900", "yellow": "#ffff00", "green": "#008a00", "blue": "#0066cc", "purple": "#9933ff"}
+    shades = {
+        "red": "#e60000",
+        "orange": "#ff9900",
+        "yellow": "#ffff00",
+        "green": "#008a00",
+        "blue": "#0066cc",
+        "purple": "#9933ff",
+    }
     await player.click(f'.ql-picker-options [data-value="{shades[name]}"]')
-
-
 
 
 @solves("visual-addition")

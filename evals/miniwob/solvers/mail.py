@@ -17,12 +17,15 @@ async def mail(player: Player, goal: str) -> None:
     about = goal.replace(said.group(), "") if said else goal
     sender = _sender(senders, about)
     if re.search(r"\b(trash|delete|remove|erase|get rid)", about, re.IGNORECASE):
-        return await player.click(view.below(_line(view, sender), ".trash"))
+        await player.click(view.below(_line(view, sender), ".trash"))
+        return
     if re.search(r"\b(star|important|favorite)", about, re.IGNORECASE):
-        return await player.click(view.below(_line(view, sender), ".star"))
+        await player.click(view.below(_line(view, sender), ".star"))
+        return
     await player.click(view.things[[each.line for each in view.things].index(_line(view, sender) - 1)])
     if said or re.search("reply", about, re.IGNORECASE):
-        return await _reply(player, said.group(1) if said else _unquoted(about))
+        await _reply(player, said.group(1) if said else _unquoted(about))
+        return
     await _forward(player, _receiver(about, sender))
 
 
@@ -38,7 +41,7 @@ def _sender(senders: list[str], goal: str) -> str:
         for name in named:
             if re.search(pattern.format(name), goal):
                 return name
-    return named[-1]
+    return next(name for name in named if not re.search(rf"\bto {name}", goal))
 
 
 def _receiver(goal: str, sender: str) -> str:

@@ -7,6 +7,7 @@ until it is quiet, and the answer says what is different.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
@@ -25,6 +26,7 @@ Settle = Literal["auto", "none"]
 TRIES = 3
 CHANGES_CHARS = 3_000
 DRAG_STEPS = 6
+BEYOND = 4  # pixels past the middle at which a drag ends: lists that are sorted by dragging change places only there
 NETWORK_SECONDS = 1.0  # that requests which an action began may take longer than the page is quiet
 ANSWER_SECONDS = 0.3  # in which whoever answers dialogs by a rule has done so
 
@@ -85,7 +87,7 @@ class Hands:
         await self.remember(settle)
         with Watch(self.page) as watch:
             place = await self.reach.place(target(asked), "drag")
-            goal = await self.reach.place(target(to), "drop")
+            goal = await self.reach.place(target(to), "drop", carried=place.ref)
             place = await self.reach.place(target(asked), "drag")
             await self._dragged(place, goal)
             told = await self.told(place, watch, settle)
@@ -206,6 +208,7 @@ class Hands:
     async def _dragged(self, start: Place, goal: Place) -> None:
         intercepted: list[dict[str, Any]] = []
         off = self.page.channel.on("Input.dragIntercepted", lambda event: intercepted.append(event["data"]))
+        goal = _beyond(start, goal)
         await self.page.send("Input.setInterceptDrags", {"enabled": True})
         try:
             await self.page.mouse("move", start.x, start.y)
@@ -225,6 +228,15 @@ class Hands:
     async def _dropped(self, goal: Place, data: dict[str, Any]) -> None:
         for kind in ("dragEnter", "dragOver", "drop"):
             await self.page.send("Input.dispatchDragEvent", {"type": kind, "x": goal.x, "y": goal.y, "data": data})
+
+
+def _beyond(start: Place, goal: Place) -> Place:
+    """A little farther on in the direction of the drag, and still well within."""
+    across, down = goal.x - start.x, goal.y - start.y
+    box, farthest = goal.told["rect"], max(abs(across), abs(down), 1.0)
+    x = goal.x + min(BEYOND, box["width"] / 5) * across / farthest
+    y = goal.y + min(BEYOND, box["height"] / 5) * down / farthest
+    return replace(goal, x=x, y=y)
 
 
 def _drop(work: Awaitable[Any]) -> None:

@@ -34,7 +34,9 @@ def target(asked: str) -> Target:
     """A reference (`e12`, `ref=e12`, `[e12]`) or a CSS selector. Raises InvalidInput for nothing."""
     plain = asked.strip()
     if not plain:
-        raise InvalidInput("selector: is empty", hint="give a CSS selector or a ref from a snapshot")
+        raise InvalidInput(
+            "selector: is empty", code="invalid_selector", hint="give a CSS selector or a ref from a snapshot"
+        )
     bare = plain.strip("[]<>") if REF.fullmatch(plain.strip("[]<>")) else plain
     for prefix in PREFIXES:
         bare = bare.removeprefix(prefix)
@@ -75,7 +77,9 @@ class Reach:
     def __init__(self, scripts: Scripts) -> None:
         self.scripts = scripts
 
-    async def place(self, asked: Target, action: str, *, steady: bool = False, strict: bool = True) -> Place:
+    async def place(
+        self, asked: Target, action: str, *, steady: bool = False, strict: bool = True, carried: str = ""
+    ) -> Place:
         """Resolves, checks, scrolls into view, waits until it is still, and hit-tests.
 
         Args:
@@ -83,11 +87,12 @@ class Reach:
             action: What for: `click`, `hover`, `fill`, `select` …; decides what stands in the way.
             steady: Watches some frames even where nothing seems to move.
             strict: Refuses a reference whose element has changed its meaning.
+            carried: The reference of what is dragged there: it may lie over the place.
 
         Raises:
             OutriderError: see `diagnose.failure`.
         """
-        frame, told = await self._aimed(asked, action, {"strict": strict, "steady": steady})
+        frame, told = await self._aimed(asked, action, {"strict": strict, "steady": steady, "carried": carried})
         x, y = told["x"], told["y"]
         around = frame
         while around.parent is not None:

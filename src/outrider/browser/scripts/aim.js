@@ -3,14 +3,14 @@
 const STEADY_FRAMES = 60;
 const PRESSING = new Set(["click", "check", "uncheck", "drag"]);
 
-async function aim(target, action, { strict = true, steady = false, arm = true } = {}) {
+async function aim(target, action, { strict = true, steady = false, arm = true, carried = "" } = {}) {
   const { element, failure } = resolve(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? evidence(element) : { viewport: viewport() }) };
   const aimed = stand(element, action);
   const problem = obstacle(aimed, action);
   if (problem) return { ok: false, ...problem, ...evidence(aimed) };
   if ((steady || isMoving(aimed)) && !(await comesToRest(aimed))) return { ok: false, ...restless(), ...evidence(aimed) };
-  const point = reach(aimed);
+  const point = (action === "drop" && dropPoint(aimed, elementOf(carried))) || reach(aimed);
   if (point.reason) return { ok: false, ...point, ...evidence(aimed) };
   if (arm) guard.arm(aimed, PRESSING.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describe(element), before: stateOf(element), ...facts(element) };
@@ -47,6 +47,15 @@ function evidence(element) {
 
 function reach(element) {
   return pointOn(element) || scrolled(element) || unreachable(element);
+}
+
+// Its middle, even where that is under what is being dragged, or only an outline without a fill.
+function dropPoint(element, carried) {
+  const [point] = pointsOf(element);
+  const hit = point && hitAt(point.x, point.y);
+  if (!hit) return null;
+  const drawn = element instanceof SVGElement && (hit.ownerSVGElement || hit) === element.ownerSVGElement;
+  return drawn || (carried && holds(carried, hit)) ? point : null;
 }
 
 function scrolled(element) {

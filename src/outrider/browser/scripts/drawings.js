@@ -35,3 +35,11 @@ function colourOf(shape) {
   const stroke = shape.getAttribute("stroke");
   return stroke && stroke !== "none" ? shorten(stroke, 20) : "";
 }
+
+// The colour of an empty box, as in a palette: often all that tells it from its neighbours.
+function swatchOf(element) {
+  if (firstChildOf(element) || NATIVE.has(tagOf(element)) || tagOf(element) === "input") return "";
+  const { backgroundColor, backgroundImage } = getComputedStyle(element);
+  const parts = backgroundImage === "none" && /^rgb\((\d+), (\d+), (\d+)\)$/.exec(backgroundColor);
+  return parts ? `#${parts.slice(1).map((part) => Number(part).toString(16).padStart(2, "0")).join("")}` : "";
+}

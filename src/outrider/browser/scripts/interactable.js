@@ -44,7 +44,7 @@ function interactableFacts(element, role, visible) {
   const name = nameOf(element, role) || shorten(contentName(element), 100);
   const ref = refOf(element);
   const rect = boxOf(element);
-  remember(ref, role, nameOf(element, role) || contentOfClickable(element, role));
+  remember(ref, role, rememberedName(element, role));
   return {
     ref, selector: selectorOf(element), tag: tagOf(element), role, name: cleaned(shorten(name, 200)),
     rect, inViewport: intersects(rect), visible, enabled: !disabledBy(element, "click"),

@@ -337,8 +337,13 @@ function ownName(element) {
 function hintOf(element) {
   const drawn = element.querySelector?.("img[alt]:not([alt='']), [aria-label]");
   if (drawn) return quoted(collapse(drawn.alt || drawn.getAttribute("aria-label")));
+  if (element instanceof SVGElement && !idOf(element)) return shapeWords(element);
+  const paint = swatchOf(element);
+  return plainHint(element) + (paint ? ` ${paint}` : "");
+}
+
+function plainHint(element) {
   if (idOf(element)) return `#${shorten(idOf(element), 40)}`;
-  if (element instanceof SVGElement) return shapeWords(element);
   const icon = element.getAttribute("class") || element.firstElementChild?.getAttribute("class") || "";
   return icon.trim() ? `.${shorten(icon.trim().split(/\s+/).pop(), 40)}` : tagOf(element);
 }
@@ -365,8 +370,9 @@ function emitEditor(element, out, style, role) {
 function emitClickable(element, out, style, role) {
   if (isClickableDrawing(element)) return emitShapes(element, out);
   const nested = hasNested(element) || SPREAD.has(role) || tagOf(element) === "canvas";
-  const name = nested ? "" : nameOf(element, role) || contentName(element);
-  const ref = out.refer(element, role, name || (nested ? shorten(contentName(element, null, 400), 200) : ""));
+  const given = nested ? "" : nameOf(element, role);
+  const name = given || (nested ? "" : contentName(element));
+  const ref = out.refer(element, role, given || briefContent(element));
   const word = role && !PLAIN.has(role) ? `${role} ` : "";
   if (!nested) {
     cellBorder(role, out);

@@ -39,7 +39,7 @@ function changeSince(ref, element) {
   const before = shownAs.get(ref);
   if (!before) return null;
   const role = roleOf(element);
-  const name = nameOf(element, role) || contentOfClickable(element, role);
+  const name = rememberedName(element, role);
   if (before.role === role && before.name === name) return null;
   if (before.warned && sameButDigits(before.warned, name)) return null;
   const was = describedAs(before.role, before.name);
@@ -52,8 +52,14 @@ function sameButDigits(one, other) {
   return plain(one) === plain(other);
 }
 
-function contentOfClickable(element, role) {
-  return ACTIVE_ROLES.has(role) ? "" : shorten(contentName(element, null, 400), 200);
+// What an outline takes for the name of such an element, and therefore remembers.
+function rememberedName(element, role) {
+  if (isEditingHost(element) && !FIELD_ROLES.has(role)) return ownName(element);
+  return nameOf(element, role) || (ACTIVE_ROLES.has(role) || FIELD_ROLES.has(role) ? "" : briefContent(element));
+}
+
+function briefContent(element) {
+  return shorten(contentName(element, null, 400), 200);
 }
 
 function forgetDead() {

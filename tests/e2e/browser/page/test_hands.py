@@ -135,6 +135,60 @@ async def test_a_drag_by_mouse_moves_what_follows_the_mouse(visit: Visiting) -> 
     assert int((await on.js("thumb.style.left")).removesuffix("px")) > 120
 
 
+async def test_a_drag_onto_a_neighbour_in_a_list_goes_past_its_middle(visit: Visiting) -> None:
+    on = await visit("effects.html")
+    for here, there, farther in (("#drag", "#goal", 1), ("#goal", "#drag", -1)):
+        await on.js("(window.ups = [], document.addEventListener('mouseup', e => ups.push([e.clientX, e.clientY])))")
+        await on.js("(drag.draggable = false, 1)")
+        middle = await on.js(
+            f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
+            f"(document.querySelector('{there}').getBoundingClientRect())"
+        )
+        await on.hands.drag(here, there)
+        x, y = await on.js("ups.at(-1)")
+        past = max(x - middle[0], y - middle[1], key=abs)
+        assert 0 < past * farther <= 5
+
+
+async def test_a_drop_into_an_unfilled_outline_lands_in_its_middle(visit: Visiting) -> None:
+    on = await visit(
+        "<p id=thing draggable=false onmousedown='1'>thing</p>"
+        "<svg width=300 height=200><rect id=box x=50 y=50 width=100 height=80 fill=none stroke=black /></svg>"
+        "<script>ups = []; onmouseup = event => ups.push(event.target.localName)</script>"
+    )
+    assert "to" in str(await on.hands.drag("#thing", "#box"))
+    assert await on.js("ups") == ["svg"]
+
+
+async def test_what_lies_over_its_goal_is_dragged_to_the_middle_all_the_same(visit: Visiting) -> None:
+    on = await visit(
+        "<style>div { position: absolute }</style>"
+        "<div id=goal style='left:100px; top:100px; width:90px; height:90px; background:#eee'></div>"
+        "<div id=thing onmousedown='1' style='left:130px; top:120px; width:40px; height:40px; background:#999'></div>"
+        "<script>ups = []; onmouseup = event => ups.push([event.clientX, event.clientY])</script>"
+    )
+    await on.hands.drag("#thing", "#goal")
+    [[x, y]] = await on.js("ups")
+    assert abs(x - 145) <= 4
+    assert abs(y - 145) <= 4
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<select id=it size=3><option>Ada<option>Bob</select>",
+        "<div id=it contenteditable>Once upon a time</div>",
+        f"<div id=it onclick='1'>{'many words ' * 40}</div>",
+        f"<div id=it onclick='1'><b>{'many words ' * 40}</b><button>Inner</button></div>",
+    ],
+)
+async def test_what_has_not_changed_since_it_was_shown_is_not_refused(html: str, visit: Visiting) -> None:
+    on = await visit(html)
+    await on.eyes.snapshot("full")
+    ref = await on.eyes.scripts.call(on.page.main, "aim", {"selector": "#it"}, "click", {"arm": False})
+    assert (await on.hands.click(ref["ref"])).to_dict()["ok"]
+
+
 async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(visit: Visiting) -> None:
     on = await visit("effects.html")
     outcome = await on.hands.click("#toggle", settle="none")

@@ -79,6 +79,10 @@ async def outline(on: Visit, **options: object) -> str:
             ["<e1> Row <star e2>"],
         ),
         (
+            "<style>i { display: block; height: 9px; background: #ff8000 }</style><i class=dot onclick=1></i>",
+            ["<.dot #ff8000 e1>"],
+        ),
+        (
             "<svg onclick=1 width=90><circle cx=9 cy=9 r=9 fill=red /><rect width=20 height=10 fill=blue /></svg>",
             ["<svg e1> <circle red 18×18 e2> <rect blue 20×10 e3>"],
         ),
