@@ -6,7 +6,8 @@ tables of data are kept or dropped by rows; two line breaks in a row end a block
 no other paragraphs.
 """
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,25 +127,27 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
     return page
 
 
-def parts_of(page: Blocks, blocks: int, chars: int) -> list[Blocks]:
+def parts_of(page: Blocks, blocks: int, chars: int) -> Iterator[Blocks]:
     """The page in parts of at most so many blocks, each as if it were a page; of long texts only how blocks begin."""
     count = len(page.texts)
     if count <= blocks and sum(map(len, page.texts)) <= chars:
-        return [page]
-    parts = []
+        yield page
+        return
     for start in range(0, count, blocks):
         end = min(count, start + blocks)
-        each = chars // (end - start) + 1
-        parts.append(
-            Blocks(
-                texts=[text[:each] for text in page.texts[start:end]],
-                rows=page.rows[start:end],
-                elements=[(*row[:5], min(max(row[5] - start, 0), end - start)) for row in page.elements],
-                last=[min(max(last - start, 0), end - start) for last in page.last],
-                names=page.names,
-            )
-        )
-    return parts
+        yield _part(page, start, end, chars // (end - start) + 1)
+
+
+def _part(page: Blocks, start: int, end: int, chars: int) -> Blocks:
+    """The blocks from one number to another, of each text so many characters."""
+    until = bisect_right(page.elements, end, key=lambda row: row[5])
+    return Blocks(
+        texts=[text[:chars] for text in page.texts[start:end]],
+        rows=page.rows[start:end],
+        elements=[(*row[:5], min(max(row[5] - start, 0), end - start)) for row in page.elements[:until]],
+        last=[min(max(last - start, 0), end - start) for last in page.last[:until]],
+        names=page.names[:until],
+    )
 
 
 class Walk:

@@ -20,8 +20,8 @@ from outrider.pages.content.style import PLAIN, Style
 from outrider.pages.content.taming import TAGS, tame
 from outrider.pages.document import ImageRef, Link
 
-WINDOW = 4_000  # blocks that are judged together: a block takes 8 kB; of 1,497 pages five have more
-LONGEST = 400_000  # characters of them that are looked at; a character takes 60 bytes
+WINDOW = 1_500  # blocks that are judged together, each of which takes 10 kB for a moment
+LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
 CHARS = 4_000_000  # of source that are looked at
 KINDS = (
     ("forum", "forum"),

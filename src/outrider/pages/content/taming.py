@@ -21,6 +21,7 @@ OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
+OPEN = re.compile(rb">[^>]{20000}")
 LENGTHY = re.compile(rb"<[^<]{20000}")
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
@@ -39,12 +40,22 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     if LENGTHY.search(source):
         parts = source.split(b"<")
         source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
+    if OPEN.search(b">" + source):
+        source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
     source = source[:limit]
     markup = _markup(source)
     names = _names(markup)
     if names.total() <= tags and not _suspect(names):
         return source
     return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
+
+
+def _ended(part: bytes) -> bytes:
+    """What stands between two `>`: a tag in it that does not end soon is left with no attributes."""
+    found = NAMES.search(part)
+    if not found or len(part) - found.start() <= LONG:
+        return part
+    return part[: found.end()]
 
 
 def _markup(source: bytes) -> bytes:
