@@ -3,7 +3,7 @@
     program = fake_agent_browser.put(folder, way="hang")
 
 The behaviour stands in `behaviour.json` beside the program; what it was called with is in `calls.jsonl`.
-Ways: `ok`, `hang`, `flood`, `no_json`, `notice`, `failing`, `crash`, `old`, `mute`, `not_started`.
+Ways: `ok`, `hang`, `flood`, `not_started` (once), and those in `WAYS`; `at` names the command that goes wrong.
 """
 
 import json
@@ -15,6 +15,15 @@ from pathlib import Path
 from typing import Any
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+CRASHED = 101
+# What it says, and with which code it ends; None goes on.
+WAYS = {
+    "no_json": ("something else", 0),
+    "notice": ("A new version is there: 99.0.0", None),
+    "failing": ('{"success": false, "data": null, "error": "Navigation failed: net::ERR_NAME_NOT_RESOLVED"}', 1),
+    "crash": ("panicked at main.rs", CRASHED),
+}
 
 
 def put(folder: Path, **behaviour: Any) -> Path:
@@ -46,7 +55,7 @@ def main() -> None:
         call = {"argv": sys.argv[1:], "environ": dict(os.environ), "folder": str(Path.cwd())}
         file.write(json.dumps(call) + "\n")
     if sys.argv[1:] == ["--version"]:
-        print(*([] if behaviour.get("way") == "mute" else ["agent-browser " + behaviour.get("version", "0.41.2")]))
+        print("agent-browser " + behaviour.get("version", "0.41.2"))
     else:
         _act(here, behaviour, sys.argv[1:])
 
@@ -78,21 +87,17 @@ def _misbehave(here: Path, way: str) -> None:
         while True:
             sys.stdout.write("x" * 1_000_000)
             sys.stdout.flush()
-    elif way == "no_json":
-        print("something else")
-        sys.exit(0)
-    elif way == "notice":
-        print("A new version is there: 99.0.0")
-    elif way == "failing":
-        print(json.dumps({"success": False, "data": None, "error": "Navigation failed: net::ERR_NAME_NOT_RESOLVED"}))
-        sys.exit(1)
-    elif way == "crash":
-        print("panicked at main.rs", file=sys.stderr)
-        sys.exit(101)
     elif way == "not_started" and not (here / "once").exists():
         (here / "once").write_text("")
-        print(json.dumps({"success": False, "error": "Daemon failed to start (socket: x.sock)"}))
-        sys.exit(1)
+        _end('{"success": false, "error": "Daemon failed to start (socket: x.sock)"}', 1)
+    elif way in WAYS:
+        _end(*WAYS[way])
+
+
+def _end(said: str, code: int | None) -> None:
+    print(said, file=sys.stderr if code == CRASHED else sys.stdout)
+    if code is not None:
+        sys.exit(code)
 
 
 def _keep_running(here: Path, pid_file: Path) -> None:
@@ -105,7 +110,7 @@ def _keep_running(here: Path, pid_file: Path) -> None:
 
 
 def _start(here: Path, program: list[str], **how: Any) -> int:
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(program, **quiet, **how)
     with (here / "started").open("a") as file:
         file.write(f"{process.pid}\n")

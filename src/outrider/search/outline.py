@@ -160,10 +160,10 @@ def _inside_link(lines: list[Line], at: int) -> bool:
 
 def _result(lines: list[Line], start: tuple[int, int, int], until: int) -> Result | None:
     first, end, link = start
-    heading = first if lines[first].role == "heading" else _heading(lines, first)
-    title = _words(lines, heading, _end(lines, heading))
+    named = link if lines[first].role == "heading" else _heading(lines, first)
+    title = _words(lines, named, _end(lines, named))
     said = list(_following(lines, end, until))
-    if not title or _is_marked(lines, first, until):
+    if not title or _is_marked(lines, _end(lines, named), until):
         return None
     return Result(title, lines[link].url, " ".join(" ".join(said).split())[:SNIPPET])
 
@@ -172,7 +172,7 @@ def _is_marked(lines: list[Line], at: int, end: int) -> bool:
     """Whether a label beside the result calls it an advertisement; an emphasised word is one that was looked for."""
     for number in range(at, end):
         line = lines[number]
-        if line.role in ELSEWHERE or (line.role == "heading" and number > at + 1):
+        if line.role in ELSEWHERE or line.role == "heading":
             return False
         inside = next(_above(lines, number), line)
         if AD.fullmatch(line.text) and not EMPHASIS & {line.role, inside.role}:

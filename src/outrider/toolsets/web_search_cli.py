@@ -16,7 +16,7 @@ web_search_cli = Toolset("web-search", "search looks something up on the web and
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LONGEST = 500  # characters, after control characters are gone
 WALLS = frozenset({"consent", "captcha", "blocked"})
-PASSED_OVER = frozenset({"circuit_open", "unsupported"})
+PASSED_OVER = frozenset({"circuit_open", "unsupported", "ok"})  # in a failure only the local index is ok, and empty
 
 
 class Results(BaseModel):

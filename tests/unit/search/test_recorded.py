@@ -9,12 +9,15 @@ import pytest
 
 import fakes
 import providers
+import result_pages
 from outrider.core.egress.guard import Guard
-from outrider.core.errors import OutriderError
+from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.http import Http
-from outrider.search import Query, Search, SearchSettings
+from outrider.search import Page, Query, Search, SearchSettings
 from outrider.search.access import known
 from outrider.search.blocked import why_blocked
+from outrider.search.browsing import engines
+from outrider.search.result_page import read
 
 pytestmark = pytest.mark.anyio
 NOW = 1_795_000_000.0  # November 2026
@@ -139,3 +142,22 @@ def test_recorded_walls_are_recognised_and_results_are_not():
         assert bool(found) is wall, page.name
     challenge = json.loads(((RECORDED or Path()) / "errors" / "duckduckgo_202_challenge.json").read_text())
     assert why_blocked(challenge["body"]) == "captcha"
+
+
+@needs_recorded
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_recorded_result_pages_give_what_their_names_say(engine):
+    pages = sorted((RECORDED or Path()).glob(f"{engine}_html/*.html"))
+    assert pages
+    for path in pages:
+        # Links of sanitised recordings are all the same; told apart they are results again.
+        first, *parts = path.read_text(errors="replace").split("http://test.test")
+        markup = first + "".join(f"https://t{number}.example{part}" for number, part in enumerate(parts))
+        facts, query = engines()[engine], Query("x")
+        if any(word in path.name for word in ("captcha", "soft_block")):
+            with pytest.raises(Unavailable) as caught:
+                read(facts, Page(facts.address(query), markup), query)
+            assert caught.value.code in {"captcha", "blocked"}, path.name
+        elif not any(word in path.name for word in ("news", "images")):
+            rows = read(facts, Page(facts.address(query), markup), query)
+            assert (not rows) if "no_results" in path.name else len(rows) >= 8, path.name

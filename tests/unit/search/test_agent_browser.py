@@ -1,0 +1,334 @@
+"""Searching through the program `agent-browser`: a program that speaks like it, and what the real one has said."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fake_agent_browser
+import result_pages
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.core.http import Http
+from outrider.search import Found, Powers, Query, Search, SearchSettings
+from outrider.search.access import known
+from outrider.search.agent_browser import AgentBrowser
+from outrider.search.browsing import engines
+from outrider.search.hits import plain
+from outrider.search.outline import results_of
+from outrider.search.result_page import read_lines
+from outrider.search.settings import AgentBrowserSettings
+from outrider.search.tree_text import lines_of_snapshot
+
+pytestmark = pytest.mark.anyio
+SNAPSHOTS = Path(__file__).parents[2] / "data" / "search" / "snapshots"
+DIALECTS = ("0.15.1", "0.33.0", "0.41.2")
+RECORDED_AT = "http://127.0.0.1:8000"  # where the recorded pages stood
+PROXY = "http://outrider:t0ken@127.0.0.1:9"
+TEA = Query("oolong tea", count=5)
+FIRST = "Oolong, between green & black"
+SECOND = "The gardens of Formosa"
+
+
+def pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
+    """What the program sees at the engines' addresses: results, unless another kind of page is named."""
+    seen: dict[str, tuple[str, str]] = {}
+    for engine, place in (("google", "google."), ("bing", "bing."), ("duckduckgo", "duckduckgo.")):
+        kind = kinds.get(engine, "results")
+        shown = (SNAPSHOTS / f"{dialect}_{engine}.txt").read_text() if kind == "results" else "- paragraph"
+        seen[place] = (shown.replace(RECORDED_AT, engines()[engine].home), result_pages.page(engine, kind))
+    return seen
+
+
+def program(folder: Path, **behaviour: Any) -> Path:
+    return fake_agent_browser.put(folder / "program", **{"pages": pages(), **behaviour})
+
+
+def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search:
+    """A search that asks nothing but the program."""
+    chosen = AgentBrowserSettings.model_validate(settings)
+    environ = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path), "BRAVE_API_KEY": "s3cret"}
+    cli = AgentBrowser(
+        chosen, tmp_path / "data", proxy_url=lambda: PROXY, executable=lambda: "/the/browser", environ=environ
+    )
+    every = SearchSettings(
+        disabled=sorted(set(known()) - {"agent_browser"}), providers={"agent_browser": {"timeout_s": timeout}}
+    )
+    return Search(Http(Guard()), every, None, powers=Powers(agent_browser=cli))
+
+
+async def found(search: Search, query: Query = TEA) -> Found:
+    with anyio.fail_after(90):
+        return await search.find(query, browse=True)
+
+
+async def failure(search: Search) -> dict[str, Any]:
+    """The program's only attempt, with the error of the search."""
+    with pytest.raises(OutriderError) as caught:
+        await found(search)
+    return caught.value.details["attempts"][-1] | {"hint": caught.value.hint}
+
+
+async def gone(*pids: int) -> bool:
+    """Whether the processes have ended; one that nobody collects is a zombie."""
+    with anyio.move_on_after(10):
+        for pid in pids:
+            stat = Path(f"/proc/{pid}/stat")
+            with suppress(OSError):
+                while stat.read_text().rpartition(")")[2].split()[0] != "Z":
+                    await anyio.sleep(0.01)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo"])
+def test_every_dialect_of_its_snapshots_is_understood(dialect, engine):
+    lines = lines_of_snapshot((SNAPSHOTS / f"{dialect}_{engine}.txt").read_text())
+    items = read_lines(engines()[engine], f"{RECORDED_AT}/{engine}/search?q=oolong", lines)
+    snippets = {plain(item["title"]): plain(item["snippet"]) for item in items}
+    assert {FIRST, SECOND} <= set(snippets)
+    assert "Half way between two worlds:" in snippets[FIRST]
+    assert snippets[SECOND].startswith("High mountain leaves, rolled by hand.")
+    assert "example ›" not in snippets[FIRST]
+    assert not {"Buy oolong", "Buy oolong now"} & set(snippets)
+    assert any(item["url"].endswith("?a=1&b=2") for item in items)
+
+
+AWKWARD = {
+    "one bracket": (
+        '- link "a \\"b\\" c" [ref=e1, url=https://x.example/a,b]c?d=[e]]\n  - heading "a \\"b\\" c" [level=3, ref=e2]',
+        "https://x.example/a,b]c?d=[e]",
+    ),
+    "a bracket in the name": (
+        '- link "a \\" [ref=e5]b\\" c":\n  - /url: https://x.example/\n  - heading "a \\" [ref=e6]b\\" c" [level=3]',
+        "https://x.example/",
+    ),
+    "a quoted key": (
+        (
+            '- \'link "a \\"b\\" c: d" [ref=e1]\':\n  - /url: "https://x.example/#"\n'
+            '  - heading "a \\"b\\" c" [ref=e2] [level=3]'
+        ),
+        "https://x.example/#",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+def test_names_and_addresses_with_quotes_colons_and_brackets_are_read(case):
+    text, url = AWKWARD[case]
+    row = results_of(lines_of_snapshot(text))[0]
+    assert row.title == 'a "b" c'
+    assert row.url == url
+
+
+@pytest.mark.parametrize("text", ["(empty page)", "- document", "", "no tree at all", "  - - - "])
+def test_an_empty_page_has_no_results(text):
+    assert results_of(lines_of_snapshot(text)) == []
+
+
+async def test_a_search_opens_the_page_and_reads_what_the_program_sees(tmp_path: Path):
+    one = program(tmp_path)
+    answer = await found(searching(tmp_path, command=str(one)))
+    assert [hit.title for hit in answer.hits][:2] == [FIRST, SECOND]
+    assert answer.hits[1].url == "https://garden.example/formosa?a=1&b=2"
+    assert (answer.provider, answer.source) == ("agent_browser", "google")
+
+
+async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp_path: Path):
+    one = program(tmp_path)
+    search = searching(tmp_path, command=str(one))
+    await found(search)
+    await found(search, Query("other"))
+    asked = [each for each in fake_agent_browser.calls(one) if each["argv"] != ["--version"]]
+    assert [each["argv"][0] for each in asked] == ["open", "snapshot", "close"] * 2
+    assert all(each["argv"][-3:-1] == ["--json", "--session"] for each in asked)
+    assert all(each["argv"][1] == "-u" for each in asked if each["argv"][0] == "snapshot")
+    assert len({each["argv"][-1] for each in asked}) == 2
+    assert len({each["environ"]["AGENT_BROWSER_SOCKET_DIR"] for each in asked}) == 2
+    environ = asked[0]["environ"]
+    assert environ["AGENT_BROWSER_PROXY"] == PROXY
+    assert environ["AGENT_BROWSER_PROXY_BYPASS"] == "<-loopback>"
+    assert environ["AGENT_BROWSER_EXECUTABLE_PATH"] == "/the/browser"
+    assert "--disable-quic" in environ["AGENT_BROWSER_ARGS"].splitlines()
+    assert "s3cret" not in json.dumps(asked)
+    assert not Path(asked[0]["folder"]).exists()
+
+
+async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_path: Path):
+    one = program(tmp_path)
+    nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
+    await found(searching(tmp_path, command=str(one)), Query(nasty, count=5))
+    opened = next(each["argv"] for each in fake_agent_browser.calls(one) if each["argv"][0] == "open")
+    assert opened[1].startswith("https://www.google.com/search?q=--help+%24%28id%29+%60id%60%3B+rm")
+    assert len(opened) == 5
+
+
+@pytest.mark.parametrize(("kind", "code"), [("captcha", "captcha"), ("consent", "consent"), ("blocked", "blocked")])
+async def test_an_engine_that_shuts_it_out_is_followed_by_the_next(tmp_path: Path, kind: str, code: str):
+    one = program(tmp_path, pages=pages(google=kind))
+    search = searching(tmp_path, command=str(one))
+    assert (await found(search)).source == "bing"
+    alone = await failure(searching(tmp_path, command=str(one), engines=["google"]))
+    assert alone["outcome"] == code
+
+
+async def test_an_honest_nothing_is_an_answer(tmp_path: Path):
+    one = program(tmp_path, pages=pages(google="nothing"))
+    answer = await found(searching(tmp_path, command=str(one)), Query("qzx captcha qzx"))
+    assert answer.hits == ()
+    assert answer.source == "google"
+
+
+async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
+    one = program(tmp_path, pages=pages(google="captcha", bing="captcha", duckduckgo="captcha"))
+    attempt = await failure(searching(tmp_path, command=str(one)))
+    assert attempt["outcome"] == "captcha"
+    assert all(name in attempt["message"] for name in ("Google", "Bing", "DuckDuckGo"))
+
+
+@pytest.mark.parametrize(
+    ("way", "outcome", "said"),
+    [
+        ("no_json", "bad_reply", "no JSON: something else"),
+        ("failing", "unavailable", "ERR_NAME_NOT_RESOLVED"),
+        ("crash", "unavailable", "ended with 101: panicked"),
+        ("flood", "bad_reply", "10 MB"),
+    ],
+)
+async def test_its_failures_are_told_in_its_own_words(tmp_path: Path, way: str, outcome: str, said: str):
+    one = program(tmp_path, way=way)
+    attempt = await failure(searching(tmp_path, command=str(one), engines=["google"]))
+    assert attempt["outcome"] == outcome
+    assert said in attempt["message"]
+
+
+@pytest.mark.parametrize("way", ["notice", "not_started"])
+async def test_a_notice_and_a_slow_start_are_no_failures(tmp_path: Path, way: str):
+    one = program(tmp_path, way=way)
+    assert (await found(searching(tmp_path, command=str(one)))).hits
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path):
+    one = program(tmp_path, way="hang")
+    attempt = await failure(searching(tmp_path, timeout=3, command=str(one)))
+    assert attempt["outcome"] == "timeout"
+    started = fake_agent_browser.started(one)
+    assert started
+    assert await gone(*started)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("at", ["open", "snapshot"])
+async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_path: Path, at: str):
+    one = program(tmp_path, way="failing" if at == "snapshot" else "ok", at=at)
+    with suppress(Unavailable):
+        await found(searching(tmp_path, command=str(one), engines=["google"]))
+    with anyio.fail_after(20):
+        while len(fake_agent_browser.started(one)) < 1:
+            await anyio.sleep(0.01)
+    assert await gone(*fake_agent_browser.started(one))
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not say its version")]
+)
+async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, said: str):
+    one = program(tmp_path, version=version)
+    attempt = await failure(searching(tmp_path, command=str(one)))
+    assert attempt["outcome"] == "not_configured"
+    assert said in attempt["message"]
+    assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
+    assert [each["argv"] for each in fake_agent_browser.calls(one)] == [["--version"]]
+
+
+async def test_the_version_is_asked_once(tmp_path: Path):
+    one = program(tmp_path)
+    search = searching(tmp_path, command=str(one))
+    for _ in range(2):
+        await found(search)
+    assert [each["argv"] for each in fake_agent_browser.calls(one)].count(["--version"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [({}, "`search.agent_browser.command` is empty"), ({"command": "no-such-program"}, "no program 'no-such-program'")],
+)
+async def test_without_the_program_it_is_not_offered_and_nothing_is_installed(tmp_path: Path, settings, reason):
+    search = searching(tmp_path, **settings)
+    with pytest.raises(NotConfigured):
+        await found(search)
+    row = next(row for row in await search.status() if row.name == "agent_browser")
+    assert not row.usable
+    assert reason in row.reason
+    assert not (tmp_path / "data").exists()
+
+
+def npm(tmp_path: Path, source: str) -> Path:
+    """An `npm` of ours, first on the path."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    file = folder / "npm"
+    file.write_text(f"#!{sys.executable}\nimport json, os, pathlib, shutil, sys\n{source}\n")
+    file.chmod(0o755)
+    return folder
+
+
+def installing(tmp_path: Path, **behaviour: Any) -> None:
+    made = program(tmp_path, **behaviour).parent
+    npm(
+        tmp_path,
+        f"pathlib.Path({str(tmp_path / 'npm.json')!r}).write_text(json.dumps(sys.argv[1:]))\n"
+        "target = pathlib.Path(sys.argv[sys.argv.index('--prefix') + 1]) / 'node_modules' / '.bin'\n"
+        f"shutil.copytree({str(made)!r}, target)",
+    )
+
+
+async def test_with_consent_the_pinned_version_is_installed_without_the_packages_scripts(tmp_path: Path):
+    installing(tmp_path, version="0.41.2")
+    assert (await found(searching(tmp_path, auto_install=True))).hits
+    asked = json.loads((tmp_path / "npm.json").read_text())
+    assert asked[0] == "install"
+    assert asked[-1] == "agent-browser@0.41.2"
+    assert "--ignore-scripts" in asked
+    assert "-g" not in asked
+    assert str(tmp_path / "data") in asked[asked.index("--prefix") + 1]
+
+
+async def test_another_version_than_the_pinned_one_is_refused(tmp_path: Path):
+    installing(tmp_path, version="0.99.0")
+    attempt = await failure(searching(tmp_path, auto_install=True))
+    assert attempt["outcome"] == "not_configured"
+    assert "calls itself 0.99.0" in attempt["message"]
+
+
+async def test_an_installation_that_fails_says_why_and_how_to_do_it_by_hand(tmp_path: Path):
+    npm(tmp_path, "print('E404 not found', file=sys.stderr); sys.exit(1)")
+    attempt = await failure(searching(tmp_path, auto_install=True))
+    assert attempt["outcome"] == "not_configured"
+    assert "npm ended with 1" in attempt["message"]
+    assert "E404" in attempt["message"]
+    assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
+
+
+async def test_an_engine_that_nobody_knows_is_named(tmp_path: Path):
+    one = program(tmp_path)
+    attempt = await failure(searching(tmp_path, command=str(one), engines=["altavista"]))
+    assert attempt["outcome"] == "not_configured"
+    assert "'altavista'" in attempt["message"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(tmp_path: Path) -> Iterator[None]:
+    """Whatever a failing test leaves running would outlive it."""
+    yield
+    for pid in fake_agent_browser.started(tmp_path / "program" / "agent-browser"):
+        with suppress(ProcessLookupError):
+            os.kill(pid, 9)

@@ -1,0 +1,176 @@
+"""Result pages as recorded: what is read, what is left out, and what a page that is none is called."""
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import result_pages
+from outrider.core.errors import Unavailable
+from outrider.search import Page, Query
+from outrider.search.browsing import engines
+from outrider.search.hits import plain
+from outrider.search.result_page import read, target
+
+TEA, NONSENSE = Query("oolong tea"), Query("qzx captcha qzx")
+FIRST = ("Oolong, between green & black", "leaves.example", "oolong is bruised before it dries")
+SECOND = ("The gardens of Formosa", "https://garden.example/formosa", "High mountain leaves, rolled by hand.")
+WALLS = [
+    ("google", "captcha", "captcha"),
+    ("google", "consent", "consent"),
+    ("google", "blocked", "blocked"),
+    ("bing", "captcha", "captcha"),
+    ("duckduckgo", "captcha", "captcha"),
+    ("yahoo", "consent", "consent"),
+    ("ecosia", "captcha", "captcha"),
+    ("yandex", "captcha", "captcha"),
+    ("baidu", "captcha", "captcha"),
+]
+SENT_TO = [
+    ("google", "https://consent.google.com/m?continue=https://www.google.com/search", "consent"),
+    ("google", "https://www.google.com/sorry/index?continue=https://www.google.com/search", "captcha"),
+    ("yandex", "https://yandex.com/showcaptcha?cc=1", "captcha"),
+    ("baidu", "https://wappass.baidu.com/static/captcha/tuxing.html", "captcha"),
+    ("yahoo", "https://consent.yahoo.com/v2/collectConsent", "consent"),
+]
+
+
+def shown(engine: str, kind: str, query: Query = TEA) -> list[tuple[str, str, str]]:
+    """(title, url, snippet) of the results on one of the engine's pages."""
+    return found(engine, result_pages.page(engine, kind), query)
+
+
+def found(engine: str, markup: str, query: Query = TEA, url: str = "") -> list[tuple[str, str, str]]:
+    facts = engines()[engine]
+    items = read(facts, Page(url or facts.address(query), markup), query)
+    return [(plain(item["title"]), item["url"], plain(item["snippet"])) for item in items]
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_results_are_read_with_their_targets_and_texts(engine):
+    first, second, *_ = shown(engine, "results")
+    assert first[0] == FIRST[0]
+    assert first[1].startswith("https://leaves.example/oolong")
+    assert "Half way between two worlds" in first[2]
+    assert (second[0], second[1].partition("?")[0]) == SECOND[:2]
+    assert second[2].startswith(SECOND[2])
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_neither_advertisements_nor_the_engines_own_pages_nor_summaries_are_results(engine):
+    titles = [title for title, _, _ in shown(engine, "results")]
+    assert not {"Buy oolong", "Buy oolong now", "More places", "Deals", "A summary nobody asked for"} & set(titles)
+    assert len(titles) == len(set(titles)) <= 3
+
+
+def test_the_page_with_scripts_is_read_like_the_one_without():
+    assert [row[0] for row in shown("duckduckgo", "scripted")] == [FIRST[0], SECOND[0]]
+
+
+@pytest.mark.parametrize("engine", ["google", "bing"])
+def test_an_address_is_a_result_once_in_whatever_way_it_is_written(engine):
+    assert len([row for row in shown(engine, "results") if "formosa" in row[1] or "oolong" in row[1]]) == 2
+
+
+@pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo", "yahoo"])
+def test_redirects_are_unwrapped_with_all_parameters_of_their_targets(engine):
+    assert any(row[1].endswith("?a=1&b=2") for row in shown(engine, "results"))
+
+
+def test_markup_that_is_text_stays_text():
+    assert any("<b> is no markup here" in row[2] for row in shown("google", "results"))
+
+
+@pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo", "ecosia", "yandex", "baidu"])
+def test_an_honest_nothing_is_no_failure_even_if_the_query_speaks_of_captchas(engine):
+    assert shown(engine, "nothing", NONSENSE) == []
+
+
+@pytest.mark.parametrize(("engine", "kind", "code"), WALLS)
+def test_what_stands_before_the_results_is_named(engine, kind, code):
+    with pytest.raises(Unavailable) as caught:
+        shown(engine, kind)
+    assert caught.value.code == code
+    assert engines()[engine].title in caught.value.message
+    assert "search.browser.engines" in caught.value.hint
+
+
+@pytest.mark.parametrize(("engine", "url", "code"), SENT_TO)
+def test_where_the_browser_was_sent_to_tells_a_wall(engine, url, code):
+    with pytest.raises(Unavailable) as caught:
+        found(engine, "<p>Any page at all, with enough text on it to be an answer.</p>", url=url)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_a_page_laid_out_anew_is_a_failure_and_never_nothing(engine):
+    with pytest.raises(Unavailable) as caught:
+        found(engine, result_pages.REDESIGNED.format("oolong"))
+    assert caught.value.code == "bad_reply"
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_an_empty_page_is_a_block(engine):
+    with pytest.raises(Unavailable) as caught:
+        found(engine, "<html><body><div id=main></div></body></html>")
+    assert caught.value.code == "blocked"
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_headings_that_are_links_are_results_when_no_class_name_is_known_any_more(engine):
+    link = '<a href="https://{0}.example/x?a=1"><h3>{0} &lt;b&gt;</h3></a>'
+    row = f"<section>{link}<cite>{{0}}.example</cite><p>About {{0}}.</p></section>"
+    ad = '<section><h3><a href="https://ad.example/">Pay</a></h3><span>Sponsored</span></section>'
+    menu = '<nav><h3><a href="https://menu.example/">Menu</a></h3></nav>'
+    page = f"<main>{menu}<h1>Found</h1>{ad}{row.format('one')}{row.format('two')}</main><footer>Bye</footer>"
+    assert found(engine, page) == [
+        ("one <b>", "https://one.example/x?a=1", "About one."),
+        ("two <b>", "https://two.example/x?a=1", "About two."),
+    ]
+
+
+def test_a_word_that_was_looked_for_is_no_label_of_an_advertisement():
+    page = '<main><h3><a href="https://one.example/">Ads</a></h3><p>How <b>ads</b> work</p></main>'
+    assert [row[0] for row in found("google", page, Query("ads"))] == ["Ads"]
+
+
+@pytest.mark.parametrize("engine", result_pages.ENGINES)
+def test_the_address_of_a_page_says_the_query_and_nothing_that_is_not_wanted(engine):
+    plain_address = engines()[engine].address(Query("a b&c=d/ü", count=5))
+    assert plain_address.startswith(engines()[engine].home)
+    assert "a+b%26c%3Dd%2F%C3%BC" in plain_address
+    assert "None" not in plain_address
+
+
+def test_google_is_asked_as_the_contract_says():
+    assert engines()["google"].address(Query("tea pot", count=5)) == "https://www.google.com/search?q=tea+pot&num=5"
+
+
+def test_dates_places_and_pages_are_said_where_the_engine_knows_them():
+    wish = Query("tea", count=10, page=3, freshness="week", language="de", region="at", safe="strict")
+    google = engines()["google"].address(wish)
+    assert all(each in google for each in ("tbs=qdr%3Aw", "hl=de", "gl=at", "start=20", "safe=active"))
+    assert all(each in engines()["bing"].address(wish) for each in ("setlang=de", "cc=AT", "first=21", "adlt=strict"))
+    assert all(each in engines()["duckduckgo"].address(wish) for each in ("kl=at-de", "df=w", "kp=1"))
+
+
+@given(st.text(), st.sampled_from(result_pages.ENGINES))
+def test_no_link_breaks_a_page(href, engine):
+    facts = engines()[engine]
+    url = target(facts, href, facts.home + "/search?q=x")
+    assert not url or url.startswith(("http://", "https://"))
+
+
+@given(st.text(max_size=300), st.sampled_from(result_pages.ENGINES))
+def test_any_page_is_read_or_fails_typed(text, engine):
+    for markup in (text, f"<h3><a href='{html.escape(text)}'>{html.escape(text)}</a></h3>"):
+        try:
+            found(engine, markup)
+        except Unavailable as error:
+            assert error.code in {"blocked", "bad_reply", "captcha", "consent"}  # noqa: PT017
+
+
+def test_a_page_of_nothing_but_headings_is_read_in_reasonable_time():
+    rows = "".join(f'<h3><a href="https://e{number}.example/">t</a></h3>' for number in range(30_000))
+    assert len(found("google", f"<main>{rows}</main>")) == 100
