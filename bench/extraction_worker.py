@@ -1,0 +1,115 @@
+"""One extractor in a process of its own: a page a line in, its Markdown a line out. Stands alone.
+
+    python extraction_worker.py trafilatura
+
+In: {"html": base64, "url"}. Out: {"ms": CPU milliseconds for the Markdown, "markdown", "text"}; the text, where
+an extractor makes it by another call, is not timed. First of all {"ready": CPU seconds from here to the first
+page}. An empty line asks for {"peak": megabytes}.
+"""
+
+import base64
+import json
+import logging
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+TINY = b"<html><body><article><h1>Title</h1><p>Some words of a small page, to begin with.</p></article></body></html>"
+Extract = Callable[[bytes, str], str]
+
+
+def outrider() -> tuple[Extract, Extract | None]:
+    import outrider as library
+
+    last = {}
+
+    def markdown(html: bytes, url: str) -> str:
+        document = library.extract(html, url=url)
+        last[0] = document.text
+        return document.markdown
+
+    return markdown, lambda _html, _url: last[0]
+
+
+def trafilatura() -> tuple[Extract, Extract | None]:
+    import trafilatura as library
+
+    def markdown(html: bytes, url: str) -> str:
+        return (
+            library.extract(html, url=url or None, output_format="markdown", with_metadata=True, include_links=True)
+            or ""
+        )
+
+    return markdown, lambda html, url: library.extract(html, url=url or None) or ""
+
+
+def readability_lxml() -> tuple[Extract, Extract | None]:
+    import markdownify  # ty: ignore[unresolved-import]
+    import readability  # ty: ignore[unresolved-import]
+
+    def markdown(html: bytes, url: str) -> str:
+        page = readability.Document(html, url=url or None)
+        return f"# {page.short_title()}\n\n" + markdownify.markdownify(page.summary(), heading_style="ATX")
+
+    return markdown, None
+
+
+def resiliparse() -> tuple[Extract, Extract | None]:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+
+    def text(html: bytes, _url: str) -> str:
+        return extract_plain_text(
+            bytes_to_str(html, detect_encoding(html) or "utf-8"), main_content=True, alt_texts=False
+        )
+
+    return text, text
+
+
+EXTRACTORS = {each.__name__: each for each in (outrider, trafilatura, readability_lxml, resiliparse)}
+
+
+def peak() -> float:
+    """Megabytes at most; what the system counts for this program alone, where it does."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def attempt(extract: Extract, html: bytes, url: str) -> str:
+    """What is extracted; nothing where it fails."""
+    try:
+        return extract(html, url) or ""
+    except Exception:  # noqa: BLE001 - a page that an extractor fails on counts as empty
+        return ""
+
+
+def main(name: str) -> None:
+    started = time.process_time()
+    markdown, text = EXTRACTORS[name]()
+    attempt(markdown, TINY, "")
+    tell = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    logging.disable(logging.CRITICAL)
+    print(json.dumps({"ready": time.process_time() - started}), file=tell, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(line, markdown, text)), file=tell, flush=True)
+
+
+def answer(line: str, markdown: Extract, text: Extract | None) -> dict[str, object]:
+    if not line.strip():
+        return {"peak": peak()}
+    asked = json.loads(line)
+    html = base64.b64decode(asked["html"])
+    started = time.process_time()
+    found = attempt(markdown, html, asked["url"])
+    spent = (time.process_time() - started) * 1_000
+    return {"ms": spent, "markdown": found, "text": attempt(text, html, asked["url"]) if text else None}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
