@@ -1,7 +1,6 @@
 """What is fuzzed: how it is fed, and what is asked of its answers."""
 
 import io
-import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import Protocol
 from evals.extraction.corpus import OWN, large, samples
 from evals.fuzz.checks import Broken, agree, clean, linked, pointed
 from evals.fuzz.mutate import Rng, mutated
+from evals.fuzz.seeds import files
 
-TESTS = Path(__file__).parents[2] / "tests"
 SMALL = 120_000  # bytes of a page that is taken as a seed: small ones are tried more often
 URL = "https://site.example/folder/page?q=1"
 
@@ -97,13 +96,10 @@ class File:
     reads = 1
 
     def __init__(self) -> None:
-        sys.path.append(str(TESTS))
-        from documents import all_kinds  # ty: ignore[unresolved-import]
-
-        self._files = all_kinds()
+        self._files = files()
 
     def make(self, rng: Rng) -> bytes:
-        """The name of a kind in the first line, then a body; of archives mostly a member is mutated."""
+        """The suffix of a kind in the first line, then a body; of archives mostly a member is mutated."""
         kind = rng.choice(sorted(self._files))
         data, other = self._files[kind], self._files[rng.choice(sorted(self._files))]
         if data[:2] == b"PK" and rng.random() < 0.9:
@@ -117,18 +113,13 @@ class File:
 
         kind, _, body = data.partition(b"\n")
         try:
-            document = read(body, f"file.{SUFFIXES.get(name := kind.decode('ascii', 'replace'), name)}")
+            document = read(body, f"file.{kind.decode('ascii', 'replace')}")
         except OutriderError as error:
             if not error.message or not error.hint:
                 yield "silent: an error without a message or a hint"
             return
         yield from clean(document.markdown, document.text)
         yield from linked(document)
-
-
-SUFFIXES = {
-    "word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb",
-}  # fmt: skip
 
 
 def _rezipped(data: bytes, rng: Rng) -> bytes:

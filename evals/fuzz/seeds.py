@@ -1,0 +1,55 @@
+"""Small documents of every kind to begin with, by the suffix that they would have."""
+
+import struct
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parents[2] / "tests"
+SUFFIXES = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
+RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
+<title>Lights</title><link>https://h.example/</link><item><title>One</title><link>/one</link><guid>1</guid>
+<pubDate>Tue, 05 Mar 2024 08:30:00 +0100</pubDate><content:encoded><![CDATA[<p>Old <b>light</b></p>]]></content:encoded>
+</item></channel></rss>"""
+ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>Lights</title><entry><title type="html">&lt;b>One&lt;/b></title>
+<link rel="alternate" href="one"/><updated>2024-03-05T08:30:00Z</updated><summary>Old</summary></entry></feed>"""
+JSON_FEED = b"""{"version": "https://jsonfeed.org/version/1.1", "title": "Lights", "items": [{"id": "1", "url": "/one",
+"title": "One", "content_html": "<p>Old</p>", "date_published": "2024-03-05T08:30:00Z"}]}"""
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000003000000020802000000e64b31870000000a7445587454"
+    "69746c6500466f67b2f5c5a90000000049454e44ae426082"
+)
+TIFF = b"II*\x00\x08\x00\x00\x00\x02\x00" + struct.pack("<HHLLHHLL", 256, 3, 1, 3, 270, 2, 4, 0x00676F46) + bytes(4)
+JPEG = (
+    b"\xff\xd8\xff\xe1" + struct.pack(">H", len(TIFF) + 8) + b"Exif\x00\x00" + TIFF
+    + b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
+)  # fmt: skip
+TABLE = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
+PLAIN = {
+    "rss": RSS,
+    "atom": ATOM,
+    "json": b'{"lights": [{"name": "Wend", "height": 41}, {"name": "Reed", "height": null}]}',
+    "jsonl": b'{"name": "Wend"}\n{"name": "Reed"}\n',
+    "feed.json": JSON_FEED,
+    "xml": b'<?xml version="1.0" encoding="utf-8"?><lights a="1"><light>Wend</light><!-- x --><light/></lights>',
+    "svg": b"<svg xmlns='http://www.w3.org/2000/svg'><title>Map</title><text>Cape <tspan>Wend</tspan></text></svg>",
+    "png": PNG,
+    "jpg": JPEG,
+    "tif": TIFF,
+    "webp": b"RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00" + bytes(4) + b"\x02\x00\x00\x01\x00\x00",
+    "avif": b"\x00\x00\x00\x1cftypavif" + bytes(8) + b"ispe\x00\x00\x00\x00" + struct.pack(">LL", 3, 2),
+    "md": b"---\ntitle: Lights\n---\n# Lights\n\n- [one](one.html)\n\n```py\nx\n```\n",
+    "txt": "Lïghts\n\nThe old light\n".encode("utf-16"),
+    "tsv": b"a\tb\n1\t2\n",
+}
+
+
+def files() -> dict[str, bytes]:
+    """Suffix to body."""
+    sys.path.append(str(TESTS))
+    from documents import all_kinds  # ty: ignore[unresolved-import]
+    from site_app import drawn  # ty: ignore[unresolved-import]
+
+    found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
+    found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
+    found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
+    return found | PLAIN
