@@ -15,6 +15,9 @@ from outrider.browser import Session
 from zoo.visiting import Zoo
 
 
+SERVED = ["web", "browser", "browser_script"]
+
+
 @dataclass(frozen=True)
 class Desk:
     """A client of a house whose browser is real, and the folder that the tools may write to."""
@@ -72,7 +75,7 @@ async def desk(folder: Path, **browser: Any) -> AsyncGenerator[Desk]:
     """A desk whose workspace is that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
-            houses.opened(folder, site(), more={"browser": browser}) as house,
+            houses.opened(folder, site(), more={"browser": browser, "toolsets": SERVED}) as house,
             Client(house.app.server()) as client,
         ):
             yield Desk(house, client, folder)

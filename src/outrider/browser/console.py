@@ -4,11 +4,11 @@ import time
 from asyncio import Future
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outrider.browser.cdp import Channel
-from outrider.browser.redact import clean_message, clean_url
+from outrider.browser.redact import READ_CHARS, clean_message, clean_url
 
 KEPT = 200  # messages of a session
 SHOWN = 10  # arguments of one call
@@ -35,8 +35,13 @@ class Console:
     """The messages of one session, the newest 200, and how many there were in all."""
 
     def __init__(self) -> None:
-        self.messages: deque[Message] = deque(maxlen=KEPT)
+        self._kept: deque[Message] = deque(maxlen=KEPT)
         self.total = 0
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, oldest first. Cleaned when they are asked for: a page may say thousands a second."""
+        return [replace(each, text=clean_message(each.text), url=clean_url(each.url)) for each in self._kept]
 
     def dress(self, channel: Channel) -> list[Future[dict[str, Any]]]:
         """Listens to a channel of a page."""
@@ -47,7 +52,7 @@ class Console:
 
     def since(self, total: int) -> list[Message]:
         """What came after there had been so many messages."""
-        return list(self.messages)[-(self.total - total) :] if self.total > total else []
+        return self.messages[-(self.total - total) :] if self.total > total else []
 
     def _called(self, channel: Channel, event: dict[str, Any]) -> None:
         arguments = event.get("args", [])
@@ -71,7 +76,7 @@ class Console:
         level = "warning" if level == "warn" else level
         line = None if line is None else line + 1  # the protocol counts from zero
         column = None if column is None else column + 1
-        self.messages.append(Message(time.time(), level, clean_message(text), clean_url(url), line, column))
+        self._kept.append(Message(time.time(), level, text[:READ_CHARS], url[:READ_CHARS], line, column))
 
 
 def _shown(argument: dict[str, Any]) -> str:

@@ -5,18 +5,22 @@ one answer; leaving a page that asks to stay is what whoever navigates wants; co
 are dismissed unless told otherwise, because that is the answer without effect.
 """
 
+import asyncio
 import time
 from asyncio import Future
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from outrider.browser.cdp import Channel
+from outrider.browser.cdp import Channel, ProtocolError
 from outrider.browser.settings import DialogPolicy
-from outrider.core.errors import NotFound
+from outrider.core.errors import NotFound, OutriderError
 
 KEPT = 50
+STORM = 3  # dialogs in a second
+ANSWERS = 6  # attempts at answering one dialog, each twice as long after the one before
 
 
 @dataclass
@@ -27,6 +31,7 @@ class Dialog:
         answer: `accepted`, `dismissed`, or empty while it is open.
         default: What a prompt suggests.
         typed: What a prompt was answered with.
+        decided: Its answer is on its way.
     """
 
     at: float
@@ -36,6 +41,7 @@ class Dialog:
     default: str = ""
     answer: str = ""
     typed: str = ""
+    decided: bool = False
 
 
 class Dialogs:
@@ -56,6 +62,16 @@ class Dialogs:
         self._channel: Channel | None = None
         self._next: tuple[bool, str | None] | None = None
         self._watchers: list[Callable[[Dialog], None]] = []
+
+    @property
+    def waiting(self) -> Dialog | None:
+        """The open dialog, if nobody has answered it: not one whose answer is on its way."""
+        return self.open if self.open and not self.open.decided else None
+
+    @property
+    def storm(self) -> bool:
+        """Whether dialogs come faster than a person could answer them."""
+        return sum(time.time() - each.at < 1.0 for each in self.seen) >= STORM
 
     def dress(self, channel: Channel) -> list[Future[dict[str, Any]]]:
         """Listens to a channel of a page."""
@@ -104,9 +120,19 @@ class Dialogs:
         answer = self._decided(dialog)
         if answer is not None:
             accept, text = answer
+            dialog.decided = True
             dialog.typed = text or ""
             params: dict[str, Any] = {"accept": accept} | ({} if text is None else {"promptText": text})
-            channel.tell("Page.handleJavaScriptDialog", params)
+            channel.connection.spawn(self._insist(channel, dialog, params), "answering a dialog")
+
+    async def _insist(self, channel: Channel, dialog: Dialog, params: dict[str, Any]) -> None:
+        """Answers until the dialog is closed: an answer that comes while the next document does is lost."""
+        for number in range(ANSWERS):
+            with suppress(ProtocolError, OutriderError):
+                await channel.send("Page.handleJavaScriptDialog", params, timeout=5.0)
+            if self.open is not dialog or channel.lost:
+                return
+            await asyncio.sleep(0.02 * 2**number)
 
     def _decided(self, dialog: Dialog) -> tuple[bool, str | None] | None:
         if dialog.kind in ("alert", "beforeunload"):

@@ -15,6 +15,8 @@ from outrider.browser.redact import clean_url
 from outrider.core.errors import NotFound, Unavailable
 
 KEPT = 50
+BURST = 20  # that one call may set off; a page left alone does not fill the disk
+TOTAL = 5  # times the largest: bytes of all that a session keeps
 
 
 @dataclass
@@ -23,7 +25,7 @@ class Download:
 
     Attributes:
         name: Made safe.
-        state: `coming`, `done`, `failed` or `refused` (too large).
+        state: `coming`, `done`, `failed` or `refused` (too large, or too many).
         path: Where it is, once it is done.
         size: Bytes so far.
         total: Bytes expected; 0 when unknown.
@@ -56,6 +58,12 @@ class Downloads:
         self._bell = Bell()
         self._forget: list[Callable[[], None]] = []
         self.total = 0
+        self._burst = 0
+        self._bytes = 0
+
+    def renew(self) -> None:
+        """A call begins, which may set off so many downloads again."""
+        self._burst = 0
 
     @property
     def all(self) -> list[Download]:
@@ -101,10 +109,13 @@ class Downloads:
         if not mine(event["frameId"]):
             return
         name = safe_name(event.get("suggestedFilename", ""))
-        self._known[event["guid"]] = Download(event["guid"], time.time(), clean_url(event["url"]), name)
+        download = self._known[event["guid"]] = Download(event["guid"], time.time(), clean_url(event["url"]), name)
         self.total += 1
+        self._burst += 1
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
+        if self._burst > BURST:
+            self._refuse(download)
         self._bell.ring()
 
     def _moved(self, event: dict[str, Any]) -> None:
@@ -112,7 +123,7 @@ class Downloads:
         if download is None or download.state != "coming":
             return
         download.size, download.total = int(event["receivedBytes"]), int(event["totalBytes"])
-        if max(download.size, download.total) > self._limit:
+        if max(download.size, download.total) > min(self._limit, TOTAL * self._limit - self._bytes):
             self._refuse(download)
         elif event["state"] == "completed":
             self._keep(download)
@@ -133,6 +144,7 @@ class Downloads:
             self._end(download, "failed")
             return
         download.path, download.size = path, path.stat().st_size
+        self._bytes += download.size
         self._end(download, "done")
 
     def _end(self, download: Download, state: str) -> None:

@@ -23,7 +23,7 @@ class Load:
     Attributes:
         marks: What it has passed: `shown`, `DOMContentLoaded`, `load`.
         status: Its HTTP status; None for documents that come by no network.
-        refused: The egress guard's own words, when the answer is the proxy's.
+        refused: The answer is the egress proxy's own, which could or would not let the request through.
     """
 
     marks: set[str] = field(default_factory=set)
@@ -31,6 +31,12 @@ class Load:
     url: str = ""
     mime_type: str = ""
     refused: bool = False
+
+
+def answered_by_proxy(response: dict[str, Any]) -> bool:
+    """Whether a response is the egress proxy's own. Inside a tunnel, where a site might play it, it never is."""
+    named = any(name.lower() == "proxy-status" for name in response.get("headers", {}))
+    return named and response.get("url", "").startswith("http:")
 
 
 class Loading:
@@ -93,7 +99,7 @@ class Loading:
         response, load = event["response"], self.load(event["loaderId"])
         load.status, load.url = response.get("status"), response.get("url", "")
         load.mime_type = response.get("mimeType", "")
-        load.refused = any(name.lower() == "proxy-status" for name in response.get("headers", {}))
+        load.refused = answered_by_proxy(response)
         self.ring()
 
     def _over(self, event: dict[str, Any]) -> None:

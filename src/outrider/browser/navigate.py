@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from outrider.browser.cdp import Hung
+from outrider.browser.cdp import ContextGone, Hung
 from outrider.browser.loading import SHOWN
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
@@ -31,6 +31,7 @@ REASONS = {
     "ERR_INTERNET_DISCONNECTED": ("connect", "there is no network"),
     "ERR_BLOCKED_BY_RESPONSE": ("blocked", "the site forbids to show it here"),
     "ERR_BLOCKED_BY_CLIENT": ("blocked", "the browser refused it"),
+    "ERR_UNSAFE_PORT": ("blocked", "browsers do not open that port"),
 }
 
 
@@ -103,11 +104,7 @@ async def navigate(
     """
     address = read_address(url, guard)
     started = time.monotonic()
-    try:
-        answer = await page.send("Page.navigate", {"url": address}, timeout=seconds)
-    except Hung:
-        page.channel.tell("Page.stopLoading")
-        raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later") from None
+    answer = await _sent(page, address, seconds)
     if answer.get("isDownload"):
         return await arrival(page, ready="commit", download=True)
     if error := answer.get("errorText"):
@@ -117,9 +114,30 @@ async def navigate(
         return await arrival(page)
     ready = await loaded(page, loader, seconds - (time.monotonic() - started))
     load = page.loading.load(loader)
+    if ready == "commit" and SHOWN not in load.marks:
+        raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later")
     if load.refused:
-        raise refusal(address, load.url, why)
+        raise await _refused(page, address, load.url, why)
     return await arrival(page, status=load.status, ready=ready)
+
+
+async def _sent(page: Page, address: str, seconds: float) -> dict[str, Any]:
+    """Asks the browser to go there; again when the page went elsewhere by itself at the same moment."""
+    deadline = time.monotonic() + seconds
+    while True:
+        commits = page.loading.commits
+        try:
+            answer = await page.send("Page.navigate", {"url": address}, timeout=max(deadline - time.monotonic(), 0.1))
+        except Hung:
+            page.channel.tell("Page.stopLoading")
+            message = f"{address} did not answer within {seconds:g} s"
+            raise Unavailable(message, code="timeout", hint="try later") from None
+        crossed = page.loading.commits > commits or page.loading.navigating not in (None, address)
+        if answer.get("errorText") != "net::ERR_ABORTED" or answer.get("isDownload") or not crossed:
+            return answer
+        if time.monotonic() > deadline - seconds / 2:
+            message = f"{address}: the page before it goes elsewhere by itself again and again"
+            raise Unavailable(message, code="aborted", hint="closeSession and open the address in a new one")
 
 
 async def reload(page: Page, *, ignore_cache: bool = False, seconds: float = 30.0) -> Arrival:
@@ -167,7 +185,10 @@ async def arrival(page: Page, **facts: Any) -> Arrival:
     """Where the page is now."""
     title = ""
     try:
-        title = await page.evaluate_in("outrider", "() => document.title.slice(0, 1000)", timeout=5.0)
+        patience = 1.0 if facts.get("ready") == "commit" else 5.0
+        title = await page.evaluate_in("outrider", "() => document.title.slice(0, 1000)", timeout=patience)
+    except ContextGone:
+        pass  # it is on its way elsewhere by itself
     except OutriderError:
         if page.lost is not None:
             raise
@@ -199,6 +220,19 @@ def failure(url: str, error: str, why: Why | None) -> OutriderError:
         return Unavailable(f"{url} shows no page ({name})", code="aborted", hint="it may be a download or a 204")
     code, words = REASONS.get(name, ("network", f"the browser says {name}"))
     return Unavailable(f"{host}: {words}", code=code, hint="check the address, or try later")
+
+
+async def _refused(page: Page, asked: str, answered: str, why: Why | None) -> OutriderError:
+    """What the egress proxy answered in the site's place: its refusal, or why the site cannot be reached."""
+    error = refusal(asked, answered, why)
+    if isinstance(error, Refused):
+        return error
+    try:
+        said = await page.evaluate_in("outrider", "() => document.body.innerText.slice(0, 500)", timeout=2.0)
+    except OutriderError:
+        return error
+    message, _, hint = str(said or "").strip().partition("\n")
+    return Unavailable(message or error.message, code=error.code, hint=hint.strip() or error.hint)
 
 
 def refusal(asked: str, answered: str, why: Why | None) -> OutriderError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outrider.browser.cdp import Channel
+from outrider.browser.loading import answered_by_proxy
 from outrider.browser.redact import clean_url
 
 KEPT = 500  # requests of a session
@@ -98,8 +99,8 @@ class Network:
             return
         response = event["response"]
         request.status = response.get("status")
-        if any(header.lower() == "proxy-status" for header in response.get("headers", {})):
-            request.error = self._refusal(request.url) or "refused by the egress guard"
+        if answered_by_proxy(response):
+            request.error = self._refusal(request.url) or "the egress proxy could not reach it"
 
     def _over(self, name: str, event: dict[str, Any]) -> None:
         key = (name, event["requestId"])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+FEW = 5  # lines of one kind
+
 
 @dataclass
 class Outcome:
@@ -64,12 +66,22 @@ class Outcome:
         if self.moved and not self.navigated:
             lines.append(f"the address is now {self.url[:300]}")
         lines += [f"opened a new page: {url[:300]}" for url in self.new_pages]
-        lines += [f"a {each['type']} dialog says: {each['message'][:500]}" for each in self.dialogs]
-        lines += [f"download: {name}" for name in self.downloads]
+        lines += _few(
+            [
+                f"{'an' if each['type'] == 'alert' else 'a'} {each['type']} dialog says: {each['message'][:500]}"
+                for each in self.dialogs
+            ]
+        )
+        lines += _few([f"download: {name}" for name in self.downloads])
         lines += [f"focus: {self.focused}"] if self.focused and self.focused != self.element else []
         lines += [f"value: {self.value}"] if self.value is not None and (self.note or not self.changes) else []
         lines += [self.changes] if self.changes else []
         return "\n".join(lines)
+
+
+def _few(lines: list[str]) -> list[str]:
+    """At most the first lines of one kind, and how many more there are."""
+    return lines if len(lines) <= FEW else [*lines[:FEW], f"… and {len(lines) - FEW} more"]
 
 
 PAST = {

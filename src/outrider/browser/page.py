@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
-from outrider.browser.cdp import DEADLINE, Channel, PageGone
+from outrider.browser.cdp import DEADLINE, Channel, Hung, PageGone, ProtocolError
 from outrider.browser.frames import MAIN, Frame, Frames
 from outrider.browser.keys import MODIFIERS, read_chord
 from outrider.browser.loading import Loading
 from outrider.browser.values import Handle
-from outrider.core.errors import Unavailable
+from outrider.core.errors import OutriderError, Unavailable
 
 Button = Literal["left", "right", "middle", "back", "forward", "none"]
 MouseKind = Literal["move", "down", "up", "click", "wheel"]
@@ -91,6 +91,16 @@ class Page:
     ) -> asyncio.Future[dict[str, Any]]:
         """A protocol command to the page's own target, sent at once; await it for the answer."""
         return self.channel.send(method, params, timeout=timeout)
+
+    async def answers(self, seconds: float) -> bool:
+        """Whether the page still runs what it is given: False when a script of its own never lets anything else in."""
+        try:
+            await self.send("Runtime.evaluate", {"expression": "1", "returnByValue": True}, timeout=seconds)
+        except Hung:
+            return False
+        except (OutriderError, ProtocolError):
+            return True
+        return True
 
     async def evaluate_in(
         self,

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 URL_CHARS = 1_000
 MESSAGE_CHARS = 2_000
+READ_CHARS = 8_000  # of a message before it is cleaned
 ADDRESS = re.compile(r"""\b(?:https?|wss?)://[^\s"'<>)\]}]+""")
 # Credentials as they are commonly written: named values, bearer tokens, JSON Web Tokens, well-known prefixes.
 SECRETS = (
@@ -31,7 +32,7 @@ def clean_url(url: str) -> str:
 
 def clean_message(text: str) -> str:
     """A message without queries of addresses and without credentials, at most 2,000 characters."""
-    text = ADDRESS.sub(lambda match: clean_url(match[0]), text[: 4 * MESSAGE_CHARS])
+    text = ADDRESS.sub(lambda match: clean_url(match[0]), text[:READ_CHARS])
     for secret in SECRETS:
         text = secret.sub(r"\1[removed]", text)
     return text[:MESSAGE_CHARS]

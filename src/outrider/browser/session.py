@@ -28,6 +28,8 @@ from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError, Unavailable
 
 Status = Literal["active", "parked", "crashed", "closed"]
+PATIENCE = 5.0  # seconds that a page may be busy with itself before it counts as one that hangs
+KNOWN_SECONDS = 1.0  # the same for one that has hung before
 REOPEN = "reopen the session; it goes back to that address"
 KEEP_TAB = """() => {
   const odd = ['hidden', 'submit', 'button', 'reset', 'image', 'range', 'color', 'file'];
@@ -80,6 +82,7 @@ class Session:
         self._guard = guard
         self._context: Context | None = None
         self._parked: Parked | None = None
+        self._hanging: Page | None = None
         self._origins: dict[str, None] = {}
         self._stored: dict[str, Any] = {}  # origin to local storage, as last seen by `glimpse`
         self._title = options.title
@@ -113,7 +116,7 @@ class Session:
         """`active`, `parked`, `crashed` or `closed`."""
         if self.closed:
             return "closed"
-        if self.lost is not None:
+        if self.lost is not None or (self._hanging and self._hanging is self.tabs.current):
             return "crashed"
         return "parked" if self._parked else "active"
 
@@ -152,20 +155,24 @@ class Session:
     async def use(self) -> AsyncGenerator[Page]:
         """The page in front, awake, for one call at a time.
 
-        Raises Unavailable (code `page_crashed`, `browser_gone`) naming the address, until `reopen` or `goto`.
+        Raises Unavailable (code `page_crashed`, `page_hangs`, `browser_gone`) naming the address, until `reopen`
+        or `goto`.
         """
         async with self._busy:
-            self.used_at = time.time()
+            self._begin()
             try:
-                yield await self._page()
+                yield await self._lively(await self._page())
             finally:
                 self.used_at = time.time()
 
     async def goto(self, url: str) -> Arrival:
-        """Goes to an address in the current tab; a crashed page is replaced first. See `navigate`."""
+        """Goes to an address in the current tab; one that has crashed or hangs is replaced first. See `navigate`."""
         async with self._busy:
-            self.used_at = time.time()
+            self._begin()
             if self.lost is not None and not self.browser_gone:
+                await self._replace_page()
+            elif self.tabs.current and (self.dialogs.storm or await self._hangs(self.tabs.current)):
+                self.notes.append("the page did not answer any more and was replaced by a new one, without its history")
                 await self._replace_page()
             if self._parked:
                 self._parked = replace(self._parked, urls=(BLANK,), front=0, storage=())
@@ -208,7 +215,10 @@ class Session:
     async def close_tab(self, number: int) -> None:
         """Closes a tab; the session keeps at least an empty one. Raises NotFound."""
         async with self._busy:
-            await self._context_now().browser.close_page(self.tabs.at(number))
+            page = self.tabs.at(number)
+            if await self._hangs(page):
+                page.channel.tell("Page.crash")  # one that hangs would not let itself be closed
+            await self._context_now().browser.close_page(page)
 
     async def reopen(self) -> Arrival:
         """Goes back to where it was with a new page, after a crash or when the page hangs."""
@@ -317,6 +327,26 @@ class Session:
         assert self.tabs.current is not None
         return self.tabs.current
 
+    def _begin(self) -> None:
+        self.used_at = time.time()
+        self.downloads.renew()
+
+    async def _lively(self, page: Page) -> Page:
+        """The page, if it still answers. Raises Unavailable within seconds if not."""
+        if not await self._hangs(page):
+            return page
+        message = f"the page does not answer: a script of it seems to run without end; it is at {page.url}"
+        raise Unavailable(message, code="page_hangs", hint=REOPEN, details={"url": page.url})
+
+    async def _hangs(self, page: Page) -> bool:
+        """Whether a page has stopped to answer; not while a dialog holds it up, which is to be answered first."""
+        if self.dialogs.open or page.lost:
+            return False
+        known = page is self._hanging
+        hangs = not await page.answers(KNOWN_SECONDS if known else PATIENCE)
+        self._hanging = page if hangs else None
+        return hangs
+
     async def _wake(self) -> None:
         """Opens the pages again that were put away."""
         parked, self._parked = self._parked, None
@@ -342,21 +372,22 @@ class Session:
         if self.lost is not None and self.browser_gone:
             raise self.lost
         old = self.tabs.current
+        if old is not None:
+            self.tabs.drop(old)
+            if not old.crashed:  # one that hangs would not let itself be closed, and may keep the browser from all else
+                old.channel.tell("Page.crash")
         page = await self._context_now().new_page()
         await self.prepare(page)
         self.lost = None
         self.tabs.add(page, front=True)
         if old is not None:
-            if not old.crashed:
-                old.channel.tell("Page.crash")  # one that hangs would not let itself be closed
             with suppress(OutriderError, ProtocolError):
                 await self._context_now().browser.close_page(old)
-            self.tabs.drop(old)
 
     def _crashed(self, page: Page) -> None:
         if page is self.tabs.current:
             self.lost = page.lost
-        else:
+        elif page in tuple(self.tabs):
             self.tabs.drop(page)
             self.notes.append("a tab in the background has crashed and was closed")
 

@@ -53,7 +53,7 @@ async def extractPageContent(
 ) -> Result:
     """The rendered page's text, without navigation."""
     wanted = [format] if isinstance(format, str) else list(dict.fromkeys(format))
-    async with at_work(browsers, call, sessionId, selector or "") as work:
+    async with at_work(browsers, call, sessionId, selector or None) as work:
         texts, facts = await _texts(work, wanted, selector or "", main=mainContentOnly and not selector)
         tree = await _map(work, selector or "", maxChars) if "domMap" in wanted else None
         saved = await _saved(work, choices, sessionId) if saveRawHtml else await _measured(work)

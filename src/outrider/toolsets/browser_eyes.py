@@ -62,7 +62,7 @@ async def extractInteractable(
     from outrider.browser.interactable import interactable
 
     within = "" if selector in (None, "", "body") else selector
-    async with at_work(browsers, call, sessionId, within) as work:
+    async with at_work(browsers, call, sessionId, within or None) as work:
         found = await interactable(
             work.grip.eyes, selector=within, include_hidden=includeHidden, max_elements=maxElements
         )
@@ -96,7 +96,7 @@ async def takeScreenshot(
     """A picture of the page, or a PDF of it in the workspace. To read and act, snapshotPage is better."""
     if mode == "pdf":
         return await _pdf(browsers, artifacts, choices, call, sessionId)
-    async with at_work(browsers, call, sessionId, selector or "") as work:
+    async with at_work(browsers, call, sessionId, selector or None) as work:
         drawn, shot = await _picture(work, full=mode == "fullPage", selector=selector or "", refs=refs)
         url = work.grip.page.url
     size = f"{shot.width}×{shot.height}" + (", cut below" if shot.cut else "")

@@ -141,7 +141,7 @@ async def answerDialog(
     async with in_words():
         session = browsers.get(call.session, sessionId)
         word = "accepted" if accept else "dismissed"
-        if session.dialogs.open is None:
+        if session.dialogs.waiting is None:
             session.dialogs.expect(accept=accept, text=text)
             return f"The next confirm or prompt will be {word}."
         dialog = await session.dialogs.answer(accept=accept, text=text)
@@ -162,7 +162,7 @@ async def scrollPage(
     """Scroll the page or a box in it."""
     from outrider.browser.scroll import scroll
 
-    async with at_work(browsers, call, sessionId, selector or "") as work:
+    async with at_work(browsers, call, sessionId, selector or None) as work:
         position, outcome = await scroll(work.grip, direction, amount, selector or "")
         outcome.note = _where(position)
         result = acted_as_data(choices, work.session, outcome)
@@ -186,7 +186,7 @@ async def waitFor(
     """Wait until the page shows something."""
     from outrider.browser.wait import Wish, wait_for
 
-    async with at_work(browsers, call, sessionId, selector or "") as work:
+    async with at_work(browsers, call, sessionId, selector or None) as work:
         given = [(each or "").strip() for each in (text, selector, url)]
         outcome = await wait_for(work.grip, Wish(*given, gone=gone), seconds)
         return acted(choices, work.session, outcome)

@@ -32,7 +32,7 @@ async def inject_javascript(
     ],
 ) -> str:
     """Run JavaScript in the page and get what it returns, as JSON."""
-    async with at_work(browsers, call, sessionId, "script") as work:
+    async with at_work(browsers, call, sessionId) as work:
         value = await _run(work, script)
         url = work.grip.page.url
     piece = cut(json.dumps(value, ensure_ascii=False, default=str), DEFAULT_CHARS)

@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from outrider.browser.session import Session
 
 Selector = Annotated[str, Field(description="CSS or ref")]
-LOST = ("page_crashed", "browser_gone", "page_gone")
-REASONS = {"hung": "timeout", "script_error": "execution_error", "page_gone": "execution_error"}
+LOST = ("page_crashed", "page_hangs", "browser_gone", "page_gone")
+REASONS = {
+    "hung": "timeout",
+    "page_hangs": "timeout",
+    "script_error": "execution_error",
+    "page_gone": "execution_error",
+}
 CHANGES = ("+ ", "~ ", "- ", "… ")  # how the lines of a difference begin
 
 
@@ -35,22 +40,22 @@ class Work:
 
 
 @asynccontextmanager
-async def at_work(browsers: Browsers, call: Call, session_id: str, asked: str = "") -> AsyncGenerator[Work]:
+async def at_work(browsers: Browsers, call: Call, session_id: str, asked: str | None = None) -> AsyncGenerator[Work]:
     """The caller's session, for one call at a time.
 
     Args:
         browsers: All sessions.
         call: Who calls.
         session_id: Which session.
-        asked: The selector or reference that the call is about, for the details of errors.
+        asked: The selector or reference that the call is about, for the details of errors; None if it is about none.
 
     Raises:
         OutriderError: with `details.reason` where the call is about an element.
     """
     async with in_words(asked):
         session = browsers.get(call.session, session_id)
-        if session.dialogs.open:
-            message = f"a {session.dialogs.open.kind} dialog is open: {line(session.dialogs.open.message)}"
+        if dialog := session.dialogs.waiting:
+            message = f"a {dialog.kind} dialog is open: {line(dialog.message)}"
             raise Refused(message, code="dialog_open", hint="answerDialog first")
         async with session.use() as page:
             from outrider.browser.grip import grip
@@ -59,7 +64,7 @@ async def at_work(browsers: Browsers, call: Call, session_id: str, asked: str = 
 
 
 @asynccontextmanager
-async def in_words(asked: str = "") -> AsyncGenerator[None]:
+async def in_words(asked: str | None = None) -> AsyncGenerator[None]:
     """Says what goes wrong in the browser as an error that a model can act on."""
     from outrider.browser.cdp import ContextGone, ProtocolError
 
@@ -76,13 +81,15 @@ async def in_words(asked: str = "") -> AsyncGenerator[None]:
         raise _told(Unavailable("the browser did not answer in time", code="timeout"), asked) from None
 
 
-def _told(error: OutriderError, asked: str) -> OutriderError:
+def _told(error: OutriderError, asked: str | None) -> OutriderError:
     if error.code in LOST:
         at = error.details.get("url")
         error.hint = f"navigateToUrl opens the session again{f'; it was at {at}' if at else ''}"
     if error.code == "session_not_found" and "create" in error.hint:
         error.hint = "createSession first"
-    if asked and "ok" not in error.details:
+    if error.code == "hung":
+        error.hint = "the page may be busy with itself: try once more, else navigateToUrl opens the session again"
+    if asked is not None and "ok" not in error.details:
         reason = REASONS.get(error.code, error.code)
         error.details = {"ok": False, "reason": reason, "selector": asked} | error.details
     return error

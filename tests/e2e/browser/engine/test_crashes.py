@@ -68,6 +68,58 @@ async def test_a_page_that_hangs_is_replaced_where_it_was(opened, browsers, site
         assert await page.evaluate_in(WORLD, "() => 2") == 2
 
 
+async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(opened, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+    with anyio.fail_after(20), pytest.raises(Unavailable) as hangs:
+        async with session.use():
+            pass
+    assert hangs.value.code == "page_hangs"
+    assert hangs.value.details["url"] == f"{site.here}/article"
+    assert session.status == "crashed"
+    with anyio.fail_after(20):
+        there = await session.goto(f"{site.here}/form")
+    assert (there.title, session.status, len(session.tabs)) == ("Order form", "active", 1)
+    assert "replaced by a new one" in session.notes[-1]
+
+
+async def test_a_tab_that_hangs_is_closed_and_the_others_go_on(opened, site):
+    session = await opened("/article")
+    await session.new_tab(f"{site.there}/form")
+    async with session.use() as page:
+        page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+    with anyio.fail_after(30):
+        await session.close_tab(2)
+        async with session.use() as page:
+            assert page.url == f"{site.here}/article"
+
+
+async def test_a_page_that_asks_without_end_is_worked_on_and_left(opened, site):
+    session = await opened("/form")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { setInterval(() => alert('again'), 10) }")
+        with anyio.fail_after(10):
+            while session.dialogs.total < 5:
+                await page.evaluate_in(WORLD, "() => 1")
+    with anyio.fail_after(20):
+        assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
+
+
+async def test_a_page_that_reloads_itself_without_end_can_be_left(opened, site):
+    """Each attempt says truly where it led: a reload that was on its way already may win once."""
+    session = await opened("/form")
+    async with session.use() as page:
+        await page.install("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")
+        commits = page.loading.commits
+        assert await page.loading.until(lambda: page.loading.commits > commits + 3, 20)
+    for _ in range(3):
+        await session.goto(f"{site.here}/form")
+        with anyio.fail_after(20):
+            while (await session.goto(f"{site.here}/article")).url != f"{site.here}/article":
+                assert session.url == f"{site.here}/form"
+
+
 async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_path):
     browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
     try:

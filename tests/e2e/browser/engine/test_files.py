@@ -65,6 +65,24 @@ async def test_a_download_that_is_too_large_is_refused_and_leaves_nothing(opened
     assert not (tmp_path / "files").exists()
 
 
+async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(opened, tmp_path):
+    session = await opened("/downloads")
+    script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
+    async with session.use() as page:
+        await page.evaluate_in("", script)
+        assert await page.loading.until(lambda: session.downloads.total > 40, 60)
+        await page.evaluate_in("", "() => { for (let id = setTimeout(() => 0); id; id--) clearInterval(id) }")
+    await session.downloads.finished()
+    states = {each.state for each in session.downloads.all}
+    assert "refused" in states
+    assert len(list((tmp_path / "files").iterdir())) <= 20
+    async with session.use() as page:
+        total = session.downloads.total
+        await click(page, "#report")
+        assert await page.loading.until(lambda: session.downloads.total > total, 5)
+    assert (await session.downloads.finished()).state == "done"
+
+
 async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(opened):
     session = await opened()
     with pytest.raises(NotFound, match="nothing has been downloaded"):

@@ -77,6 +77,8 @@ async def test_a_name_that_does_not_exist_is_unavailable(opened):
     session = await opened()
     with pytest.raises(Unavailable, match=r"nothing-here\.invalid"):
         await session.goto("https://nothing-here.invalid/")
+    with pytest.raises(Unavailable, match=r"the name nothing-here\.invalid does not resolve"):
+        await session.goto("http://nothing-here.invalid/")
 
 
 def test_a_bare_host_means_https():
