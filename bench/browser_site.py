@@ -1,0 +1,242 @@
+"""Pages with the weight of real ones for the browsers to look at: `python -m bench.browser_site` serves them."""
+
+import random
+import sys
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+SEED = 4_711
+ROWS = 2_000
+PRODUCTS = 48
+WORDS = (
+    "river stone paper morning letter garden window silver harbour quiet market signal winter copper bridge lantern "
+    "orchard valley cotton engine museum travel kitchen forest island violin carpet summer shadow station"
+).split()
+COUNTRIES = [f"{word.capitalize()}land" for word in WORDS]
+STYLE = """<style>
+body { font: 16px/1.5 sans-serif; margin: 0 auto; max-width: 1100px } nav a { margin-right: 1em }
+table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: 2px 8px }
+.cards { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1em } .card { border: 1px solid #ddd; padding: 8px }
+.field { margin: 6px 0 } label { display: inline-block; min-width: 12em } .bar { display: flex; gap: 1em }
+</style>"""
+
+
+class Writer:
+    """Writes the pages; the same seed writes the same words."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(SEED)
+
+    def words(self, count: int) -> str:
+        return " ".join(self._random.choices(WORDS, k=count))
+
+    def sentence(self, count: int = 14) -> str:
+        return f"{self.words(count).capitalize()}."
+
+    def paragraph(self, number: int) -> str:
+        link = f'<a href="/article?of={number}">{self.words(3)}</a>'
+        return (
+            f"<p>{self.sentence(18)} {self.sentence(12)} See {link} or <b>{self.words(2)}</b>. {self.sentence(16)}</p>"
+        )
+
+
+def page(title: str, body: str) -> str:
+    """A document with a menu and a footer around a body."""
+    menu = "".join(f'<a href="/{word}">{word.capitalize()}</a> ' for word in WORDS[:8])
+    return (
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{title}</title>{STYLE}</head><body>"
+        f"<header><nav aria-label=Main>{menu}</nav></header><main><h1>{title}</h1>{body}</main>"
+        f"<footer><p>All rights reserved.</p><a href=/imprint>Imprint</a></footer></body></html>"
+    )
+
+
+def form() -> str:
+    """A registration of some thirty fields, and a counter to press."""
+    texts = [
+        "First name",
+        "Last name",
+        "Street",
+        "House number",
+        "Postcode",
+        "City",
+        "E-mail",
+        "Phone",
+        "Company",
+        "VAT",
+    ]
+    fields = "".join(
+        f"<div class=field><label for=f{at}>{name}</label> <input id=f{at} name=f{at}></div>"
+        for at, name in enumerate(texts)
+    )
+    options = "".join(f"<option>{name}</option>" for name in COUNTRIES)
+    radios = "".join(
+        f"<label><input type=radio name=plan value={word}> {word.capitalize()}</label> " for word in WORDS[:4]
+    )
+    checks = "".join(
+        f"<label><input type=checkbox name={word}> Tell me about {word}</label><br>" for word in WORDS[4:14]
+    )
+    return page(
+        "Registration",
+        '<button type=button id=bump onclick="count.textContent = 1 + +count.textContent">Bump</button> '
+        f"<output id=count>0</output><form action=/thanks><fieldset><legend>Address</legend>{fields}"
+        f"<div class=field><label for=land>Country</label> <select id=land name=land>{options}</select></div>"
+        "<div class=field><label for=born>Born on</label> <input type=date id=born></div></fieldset>"
+        f"<fieldset><legend>Plan</legend>{radios}</fieldset><fieldset><legend>News</legend>{checks}</fieldset>"
+        "<div class=field><label for=note>Message</label> <textarea id=note rows=4></textarea></div>"
+        "<button>Register</button> <button type=reset>Reset</button></form>",
+    )
+
+
+def article() -> str:
+    """A long read with links and headings."""
+    writer = Writer()
+    parts = [
+        f"<h2>{writer.words(5).capitalize()}</h2>{''.join(writer.paragraph(number) for number in range(9))}"
+        for _ in range(12)
+    ]
+    contents = "".join(f'<li><a href="#{at}">{writer.words(4)}</a></li>' for at in range(12))
+    return page(
+        "The long article", f"<aside><h2>Contents</h2><ul>{contents}</ul></aside><article>{''.join(parts)}</article>"
+    )
+
+
+def table() -> str:
+    """2,000 rows with a box, a link and a button each."""
+    writer = Writer()
+    row = (
+        "<tr><td><input type=checkbox aria-label='Select {0}'></td><td>{0}</td><td><a href='/customer/{0}'>{1}</a></td>"
+        "<td>{2}</td><td>{3} €</td><td><button>Archive</button></td></tr>"
+    )
+    rows = "".join(
+        row.format(number, writer.words(2).title(), writer.words(1), number * 37 % 5_000)
+        for number in range(1, ROWS + 1)
+    )
+    head = "<tr><th></th><th>No</th><th>Customer</th><th>City</th><th>Sum</th><th></th></tr>"
+    return page("Customers", f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>")
+
+
+def spa() -> str:
+    """A board whose cards a script draws, with handlers that markup does not show."""
+    return page(
+        "Board",
+        """<div id=bar class=bar><input aria-label="New card"><button id=add>Add</button></div><div id=cards class=cards></div>
+<script>
+const words = %s;
+const draw = (text, at) => {
+  const card = document.createElement('div');
+  card.className = 'card';
+  card.innerHTML = `<h3>${text}</h3><p>Due on day ${at}</p><span class=star>★</span> <button>Done</button> <a href="#/${at}">Open</a>`;
+  card.querySelector('.star').addEventListener('click', () => card.classList.toggle('starred'));
+  card.querySelector('button').addEventListener('click', () => card.remove());
+  document.querySelector('#cards').append(card);
+};
+words.forEach(draw);
+add.addEventListener('click', () => draw(document.querySelector('#bar input').value, 99));
+</script>"""
+        % [f"{word} and {WORDS[at * 7 % len(WORDS)]}" for at, word in enumerate(WORDS * 2)],
+    )
+
+
+def frames() -> str:
+    """A page in pieces: two frames and a shadow root."""
+    return page(
+        "Pieces",
+        "<iframe src=/login title='Sign in' width=500 height=300></iframe><iframe src=/part width=500 height=200></iframe>"
+        "<x-box></x-box><script>customElements.define('x-box', class extends HTMLElement { connectedCallback() {"
+        "this.attachShadow({mode: 'open'}).innerHTML = '<h2>Inside</h2><p>What the root holds.</p><button>Press</button>' } })"
+        "</script>",
+    )
+
+
+def login() -> str:
+    return page(
+        "Sign in",
+        "<form action=/thanks><div class=field><label for=u>User name</label> <input id=u></div><div class=field>"
+        "<label for=p>Password</label> <input id=p type=password></div><button>Sign in</button> <a href=/lost>Lost it?</a></form>",
+    )
+
+
+def products() -> list[tuple[int, str, str]]:
+    writer = Writer()
+    kinds = ("lamp", "chair", "kettle", "rug")
+    return [
+        (at, f"{WORDS[at % len(WORDS)].capitalize()} {kinds[at % 4]} {at}", writer.sentence())
+        for at in range(1, PRODUCTS + 1)
+    ]
+
+
+def shop(wanted: str = "") -> str:
+    """A catalogue, searched or not."""
+    cards = "".join(
+        f'<div class=card><a href="/product?id={at}"><h3>{name}</h3></a><p>{text}</p><b>{at * 7}.90 €</b> '
+        f"<button>Remember</button></div>"
+        for at, name, text in products()
+        if wanted.lower() in name.lower()
+    )
+    return page(
+        "Shop",
+        f"<form action=/shop role=search><input name=q aria-label='Search the shop' value='{escape(wanted)}'>"
+        f"<button>Search</button></form><div class=cards>{cards}</div>",
+    )
+
+
+def product(number: int) -> str:
+    """One article: put into the cart without leaving the page."""
+    _, name, text = products()[number - 1]
+    writer = Writer()
+    reviews = "".join(f"<li>{writer.sentence(20)} <a href='/user/{at}'>{writer.words(1)}</a></li>" for at in range(20))
+    return page(
+        name,
+        f"<p>{text}</p><b>{number * 7}.90 €</b><div class=field><label for=n>Amount</label> "
+        "<select id=n><option>1<option>2<option>3</select></div>"
+        '<button onclick="cart.textContent = `In the cart: ${n.value}`">Add to cart</button> <span id=cart></span> '
+        f"<a href=/checkout>Checkout</a><h2>Reviews</h2><ul>{reviews}</ul>",
+    )
+
+
+def checkout() -> str:
+    names = ["Name", "Street", "City", "Card number"]
+    fields = "".join(
+        f"<div class=field><label for=c{at}>{name}</label> <input id=c{at}></div>" for at, name in enumerate(names)
+    )
+    return page("Checkout", f"<form action=/thanks>{fields}<button>Buy now</button></form>")
+
+
+PAGES = {
+    "/form": form, "/article": article, "/table": table, "/spa": spa, "/frames": frames, "/login": login,
+    "/checkout": checkout, "/part": lambda: page("Part", f"<p>{Writer().sentence(40)}</p><button>Go on</button>"),
+    "/thanks": lambda: page("Thanks", "<p>Thank you.</p>"), "/empty": lambda: "<title>Empty</title>",
+}  # fmt: skip
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None: ...
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        if asked.path == "/shop":
+            text = shop(query.get("q", ""))
+        elif asked.path == "/product":
+            text = product(int(query["id"]))
+        else:
+            text = PAGES.get(asked.path, PAGES["/thanks"])()
+        body = text.encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/html; charset=utf-8")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def main() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        print(f"http://127.0.0.1:{server.server_port}", flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
