@@ -11,6 +11,11 @@ from urllib.parse import urlsplit
 import anyio
 
 from outrider import toolsets
+from outrider.agents.approvals import Questions
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.conversations import Conversations
+from outrider.agents.models import Models
+from outrider.agents.runs import Runs
 from outrider.browser import Browsers
 from outrider.core.artifacts import Artifacts
 from outrider.core.citations import Citations
@@ -30,6 +35,7 @@ from outrider.playbooks import Playbooks
 from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.run_agent_flow import Delegation, Manner
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -56,6 +62,9 @@ class App:
     search: Search
     pages: Pages
     browsers: Browsers
+    runs: Runs
+    catalogue: Catalogue
+    models: Models
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
@@ -67,10 +76,14 @@ class App:
 
     def server(self, toolset: str | None = None, *, name: str = "outrider", session: str = "default") -> "Server[Any]":
         """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
-        from outrider.serve.mcp import mcp_server
+        from outrider.serve.mcp import Pause, mcp_server
+        from outrider.serve.seal import security
 
+        settings = self.loaded.settings
         toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
-        return mcp_server(toolbox, self.artifacts, name=name, style=self.loaded.settings.names, session=session)
+        sealed = security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)
+        pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix)
+        return mcp_server(toolbox, self.artifacts, name=name, style=settings.names, session=session, pause=pause)
 
     def servers(self) -> "dict[str, Server[Any]]":
         """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
@@ -99,6 +112,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
             with anyio.CancelScope(shield=True):
+                await app.runs.close()
                 await app.browsers.aclose()
                 await app.events.flush()
                 await http.close()
@@ -154,6 +168,18 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     search = Search(http, settings.search, database, powers=powers, environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
     events = Events(database)
+    models = Models(settings.models, loaded.environ, http)
+    questions, conversations = Questions(database), Conversations(database)
+    runs = Runs(
+        database,
+        settings.agents,
+        models,
+        guard,
+        toolboxes=lambda: (served, Toolbox(every.values(), services, events, settings.tools)),
+        questions=questions,
+        conversations=conversations,
+    )
+    catalogue = Catalogue(settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", database)
     services: dict[type, Any] = {
         Search: search,
         Pages: pages,
@@ -163,10 +189,18 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Plans: Plans(database),
         Playbooks: Playbooks(database),
         Choices: _choices(loaded),
+        Runs: runs,
+        Questions: questions,
+        Conversations: conversations,
+        Catalogue: catalogue,
     }
+    services[Delegation] = Delegation(
+        catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
+    )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
-    toolbox = Toolbox(_chosen(settings.toolsets, every), services, events, settings.tools)
-    return App(loaded, toolbox, events, artifacts, database, search, pages, browsers, every), http
+    served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
+    app = App(loaded, served, events, artifacts, database, search, pages, browsers, runs, catalogue, models, every)
+    return app, http
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
@@ -249,10 +283,24 @@ def _choices(loaded: Loaded) -> Choices:
     )
 
 
-def _chosen(wanted: list[str], every: dict[str, Toolset]) -> list[Toolset]:
+def _manner(loaded: Loaded, catalogue: Catalogue) -> Manner:
+    """Agents as tools: served by themselves where somebody has written an agent, or has named a model for them."""
+    settings = loaded.settings
+    folders = (catalogue.home, Path.cwd() / ".outrider" / "agents")
+    written = any(next(folder.glob("*.md"), None) for folder in folders)
+    named = bool(settings.models.default or settings.models.profiles)
+    return Manner(
+        settings.mime_prefix,
+        settings.run_agent.progress,
+        settings.run_agent.detach_seconds,
+        configured=written or named,
+    )
+
+
+def _chosen(wanted: list[str], every: dict[str, Toolset], services: dict[type, Any]) -> list[Toolset]:
     """The toolsets of those names (or aliases), in the house's order; the default ones if none is named."""
     if not wanted:
-        return [each for each in every.values() if each.default]
+        return [each for each in every.values() if each.default or (each.wanted and each.wanted(services))]
     if "all" in wanted:
         return list(every.values())
     known = {name: each for each in every.values() for name in (each.name, each.display_name, *each.aliases) if name}

@@ -80,6 +80,10 @@ class Database:
 
         return (sqlite if self.dialect == "sqlite" else postgresql).insert(table)
 
+    async def engine(self) -> "AsyncEngine":
+        """What the connections come from, for those who must keep one. Raises Unavailable."""
+        return await self._opened()
+
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""
         engine, self._engine = self._engine, None

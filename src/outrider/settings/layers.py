@@ -15,7 +15,9 @@ PREFIX = "OUTRIDER_"
 Place = tuple[str, ...]
 DEPTH = 8  # levels of a file that are told apart; no setting lies deeper
 # What a workspace file may say: it is somebody else's text, so it chooses and narrows, and never widens.
-WORKSPACE_CHOOSES = frozenset({("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain")})
+WORKSPACE_CHOOSES = frozenset(
+    {("images_path",), ("search", "profile"), ("search", "order"), ("search", "per_domain"), ("models", "default")}
+)
 WORKSPACE_ADDS = frozenset({("tools", "disable"), ("egress", "deny"), ("search", "disabled")})
 WORKSPACE_TURNS_ON = {("boundary",): True, ("pages", "robots"): "respect"}
 
@@ -96,12 +98,17 @@ def from_profiles(path: Path) -> Layer:
 
 
 def from_keys(path: Path) -> Layer:
-    """The keys file: provider name to its key, or to an object of credentials."""
+    """The keys file: name of a search or model provider to its key, or to an object of credentials."""
+    from outrider.agents.models.known import known
+
     values, warnings = read_json(path)
     if values and path.stat().st_mode & 0o077:
         warnings = (*warnings, f"{path} can be read by others; run: chmod 600 {path}")
-    providers = {name: key if isinstance(key, dict) else {"api_key": key} for name, key in values.items()}
-    return Layer(str(path), {"search": {"providers": providers}} if providers else {}, warnings)
+    ours = {name: key for name, key in values.items() if isinstance(key, str) and name in known()}
+    rest = {name: values[name] for name in values if name not in ours}
+    providers = {name: key if isinstance(key, dict) else {"api_key": key} for name, key in rest.items()}
+    kept = {"search": {"providers": providers}} if providers else {}
+    return Layer(str(path), kept | ({"models": {"keys": ours}} if ours else {}), warnings)
 
 
 def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -31,7 +31,7 @@ FIRST_PROFILES = {
 }
 MASK = "********"
 SECRET_WORDS = frozenset({"key", "token", "secret", "password", "credential"})
-CREDENTIALS = (("search", "profiles"), ("search", "providers"))
+CREDENTIALS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
 # What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
 PLAIN = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
 IN_ADDRESS = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x

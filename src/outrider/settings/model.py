@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
+from outrider.agents.settings import AgentsSettings, ModelsSettings
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
+from outrider.toolsets.run_agent_settings import RunAgentSettings
 
 
 def _expanded(value: object) -> Path:
@@ -35,6 +37,23 @@ class ServeSettings(BaseModel, extra="forbid"):
     allowed_hosts: list[str] = Field(
         default=[], description="Host headers to accept besides loopback, for instance tools.example.com:443"
     )
+    state_key: str = Field(
+        default="",
+        description="At least 32 characters that seal the state of paused calls, the same on all replicas; "
+        "empty means a key of this machine, kept in data_dir",
+    )
+    state_hours: float = Field(
+        default=168, ge=25, description="Hours that a person may take to answer; longer than any run"
+    )
+
+    @field_validator("state_key")
+    @classmethod
+    def _long_enough(cls, value: str) -> str:
+        if value and len(value.encode()) < 32:
+            raise ValueError(
+                'must have at least 32 characters: python -c "import secrets; print(secrets.token_hex(32))"'
+            )
+        return value
 
 
 class Settings(BaseModel, extra="forbid"):
@@ -60,6 +79,9 @@ class Settings(BaseModel, extra="forbid"):
     search: SearchSettings = SearchSettings()
     pages: PagesSettings = PagesSettings()
     browser: BrowserSettings = BrowserSettings()
+    models: ModelsSettings = ModelsSettings()
+    agents: AgentsSettings = AgentsSettings()
+    run_agent: RunAgentSettings = RunAgentSettings()
     serve: ServeSettings = ServeSettings()
 
     @property

@@ -30,6 +30,7 @@ ALLOWED = {
     "search.order": ["brave"],
     "search.disabled": ["brave"],
     "search.per_domain": 1,
+    "models.default": ["mine"],
     "pages.robots": "respect",
 }
 EVERY = [".".join(place) for place, _ in leaves(Settings().model_dump(mode="json"))]

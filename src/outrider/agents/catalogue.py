@@ -1,0 +1,165 @@
+"""All agents that can be called here: those that ship, files of the person and of the workspace, and rows."""
+
+import time
+import uuid
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from outrider.agents.definition import Agent, Origin, define, read_agent, written
+from outrider.core.db import Database, storable
+from outrider.core.errors import InvalidInput, NotFound, OutriderError
+
+KINDS = Path(__file__).parent / "kinds"
+SUFFIX = ".md"
+MANY = 200  # files of one folder that are read
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An agent that cannot be used, and why."""
+
+    where: str
+    message: str
+    hint: str
+
+
+class Catalogue:
+    """Finds agents by name.
+
+    A workspace's file is somebody else's text: it may add an agent, never take the name of one that is there, because
+    what people once allowed that one would then be allowed to this.
+
+    Args:
+        home: The person's folder of agents (`~/.outrider/agents`).
+        workspace: The workspace's (`.outrider/agents`).
+        database: Where rows are; None for files alone.
+    """
+
+    def __init__(self, home: Path, workspace: Path, database: Database | None = None) -> None:
+        self.home = home
+        self._workspace = workspace
+        self._database = database
+        self._read: dict[Path, tuple[tuple[int, int], Agent | Problem]] = {}
+
+    def files(self) -> dict[str, Agent]:
+        """The agents of files by name: shipped ones, then the person's (which replace them), then the workspace's."""
+        found = {agent.name: agent for agent in self._of(KINDS, "kind")}
+        found |= {agent.name: agent for agent in self._of(self.home, "home")}
+        return found | {agent.name: agent for agent in self._strangers() if agent.name not in found}
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with files that are left out."""
+        folders: tuple[tuple[Path, Origin], ...] = (
+            (KINDS, "kind"),
+            (self.home, "home"),
+            (self._workspace, "workspace"),
+        )
+        read = [self._entry(path, origin) for folder, origin in folders for path in _paths(folder)]
+        broken = [each for each in read if isinstance(each, Problem)]
+        ours = {agent.name for agent in (*self._of(KINDS, "kind"), *self._of(self.home, "home"))}
+        taken = [agent.name for agent in self._strangers() if agent.name in ours]
+        hint = "give it another name: a workspace may not replace an agent"
+        return broken + [Problem(str(self._workspace), f"agent {name!r} exists already", hint) for name in taken]
+
+    async def rows(self, workspace: str | None = None) -> dict[str, Agent]:
+        """The agents of rows by name: those for everybody, and those of the workspace."""
+        if self._database is None:
+            return {}
+        from sqlalchemy import select
+
+        from outrider.agents.tables import agents
+
+        wanted = agents.c.workspace.in_({"", storable(workspace or "", 200)})
+        async with self._database.read() as connection:
+            found = await connection.execute(select(agents).where(wanted).order_by(agents.c.workspace, agents.c.name))
+            definitions = [row["definition"] for row in found.mappings()]
+        return {name: agent for name, agent in map(_row, definitions) if agent is not None}
+
+    async def all(self, workspace: str | None = None) -> dict[str, Agent]:
+        """Every agent by name; rows stand before files of the same name, but for the person's own."""
+        files = self.files()
+        own = {name: agent for name, agent in files.items() if agent.origin == "home"}
+        return files | await self.rows(workspace) | own
+
+    async def get(self, name: str, workspace: str | None = None) -> Agent:
+        """The agent of that name. Raises NotFound with the nearest names."""
+        found = await self.all(workspace)
+        if name in found:
+            return found[name]
+        close = get_close_matches(name, found, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"the agents are {', '.join(sorted(found))}"
+        raise NotFound(f"no agent {name!r}", hint=hint, code="unknown_agent")
+
+    def add(self, agent: Agent) -> Path:
+        """Writes the agent into the person's folder. Raises InvalidInput if there is one of that name."""
+        path = self.home / f"{agent.name.replace(' ', '_')}{SUFFIX}"
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(written(agent))
+        except FileExistsError:
+            hint = "edit that file, or give the agent another name"
+            raise InvalidInput(f"name: {path} exists already", hint=hint, code="agent_exists") from None
+        return path
+
+    async def put(self, agent: Agent, workspace: str | None = None) -> None:
+        """Keeps the agent as a row, in the place of one of the same name and workspace."""
+        from outrider.agents.tables import agents
+
+        assert self._database is not None
+        now = time.time()
+        definition = agent.model_dump(mode="json", exclude={"origin"}, exclude_defaults=True)
+        row = {
+            "id": f"agt_{uuid.uuid4().hex}",
+            "workspace": storable(workspace or "", 200),
+            "name": agent.name,
+            "definition": definition,
+            "created_at": now,
+            "updated_at": now,
+        }
+        insert = self._database.insert(agents).values(row)
+        changed = {"definition": definition, "updated_at": now}
+        async with self._database.write() as connection:
+            await connection.execute(insert.on_conflict_do_update(index_elements=["workspace", "name"], set_=changed))
+
+    def _strangers(self) -> list[Agent]:
+        return self._of(self._workspace, "workspace") if self._workspace.resolve() != self.home.resolve() else []
+
+    def _of(self, folder: Path, origin: Origin) -> list[Agent]:
+        read = [self._entry(path, origin) for path in _paths(folder)]
+        return [each for each in read if isinstance(each, Agent)]
+
+    def _entry(self, path: Path, origin: Origin) -> Agent | Problem:
+        """The agent in a file; read again only when the file has changed."""
+        try:
+            seen = path.stat()
+        except OSError as error:
+            return Problem(str(path), f"{path} cannot be read: {error.strerror}", "")
+        mark = seen.st_mtime_ns, seen.st_size
+        if path not in self._read or self._read[path][0] != mark:
+            self._read[path] = mark, _agent(path, origin)
+        return self._read[path][1]
+
+
+def _paths(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())[:MANY]
+    except OSError:
+        return []
+
+
+def _agent(path: Path, origin: Origin) -> Agent | Problem:
+    try:
+        return read_agent(path, origin)
+    except OutriderError as error:
+        return Problem(str(path), error.message, error.hint)
+
+
+def _row(definition: dict[str, object]) -> tuple[str, Agent | None]:
+    """The agent of a row; None for one that another version wrote and this one does not understand."""
+    name = str(definition.get("name"))
+    try:
+        return name, define(definition | {"origin": "row"}, f"agent {name!r}")
+    except OutriderError:
+        return name, None

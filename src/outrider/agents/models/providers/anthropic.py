@@ -1,0 +1,13 @@
+"""Anthropic: Claude."""
+
+from outrider.agents.models.provider import ModelProvider
+
+anthropic = ModelProvider(
+    name="anthropic",
+    title="Anthropic: Claude",
+    api="anthropic",
+    env=("ANTHROPIC_API_KEY",),
+    default_model="claude-sonnet-5-5",
+    rank=10,
+    key_url="https://console.anthropic.com/settings/keys",
+)

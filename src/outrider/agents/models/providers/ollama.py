@@ -1,0 +1,12 @@
+"""Ollama on this machine."""
+
+from outrider.agents.models.provider import ModelProvider
+
+ollama = ModelProvider(
+    name="ollama",
+    title="Ollama on this machine",
+    api="chat",
+    base_url="http://127.0.0.1:11434/v1",
+    rank=30,
+    local=True,
+)

@@ -1,0 +1,302 @@
+"""One run of an agent, as every process sees it: a row."""
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from outrider.agents.definition import Agent, Budgets
+from outrider.agents.limits import Usage
+from outrider.core.context import Call, RunContext
+from outrider.core.db import Database, storable
+from outrider.core.errors import NotFound
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, RowMapping
+
+Status = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
+ENDED = frozenset({"completed", "partial", "failed", "cancelled"})
+RESTING = ENDED | {"blocked"}  # nothing happens until somebody acts
+WORKING = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run.
+
+    Attributes:
+        message_id: The message that it answers.
+        definition: The agent as it was when the run began: later changes do not reach it.
+        stop_reason: Why the last attempt ended: `done`, `steps`, `tokens`, `cost`, `time`, `repetition`, …
+        attempt: How often it was taken up, 1 at first; one more after each question.
+        usage: What it used itself; `Runs.usage` has the sum with all below.
+        state: `citations` (reference to citation), `files`, `seconds` at work, `asked` calls.
+        history: The model's messages, to go on from; not for reading.
+        executor: The process that works on it.
+    """
+
+    id: str
+    conversation_id: str
+    message_id: str
+    parent_run_id: str | None
+    parent_call_id: str | None
+    root_run_id: str
+    agent: str
+    definition: dict[str, Any]
+    query: str
+    status: Status
+    stop_reason: str | None
+    attempt: int
+    depth: int
+    ancestors: tuple[str, ...]
+    budgets: dict[str, Any]
+    model: str | None
+    usage: dict[str, Any]
+    cost: float | None
+    answer: str
+    thoughts: str
+    error: dict[str, Any] | None
+    history: list[Any] | None
+    state: dict[str, Any]
+    workspace: str
+    session: str
+    assistant: str | None
+    thread: str | None
+    identity: str | None
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    deadline: float | None
+    updated_at: float
+    executor: str | None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over for good; a blocked run is not."""
+        return self.status in ENDED
+
+    @property
+    def resting(self) -> bool:
+        """Whether nobody works on it: it is over, or waits for a person."""
+        return self.status in RESTING
+
+    @property
+    def citations(self) -> dict[str, dict[str, Any]]:
+        """What the references in the answer stand for."""
+        return self.state.get("citations", {})
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """What the run made: each with `id`, `title` and `content_type`."""
+        return self.state.get("files", [])
+
+    @property
+    def workflow(self) -> str:
+        """The name of the present attempt."""
+        return f"{self.id}.{self.attempt}"
+
+    def context(self, call_id: str = "") -> RunContext:
+        """What travels with the calls that the run makes."""
+        return RunContext(
+            id=self.id,
+            root_id=self.root_run_id,
+            conversation_id=self.conversation_id,
+            agent=self.agent,
+            depth=self.depth,
+            ancestors=self.ancestors,
+            call_id=call_id,
+        )
+
+    def call(self, call_id: str) -> Call:
+        """A call of the run's, for the person who began it."""
+        return Call(
+            session=self.session,
+            assistant=self.assistant,
+            thread=self.thread,
+            workspace=self.workspace or None,
+            identity=self.identity,
+            message=self.id,
+            run=self.context(call_id),
+        )
+
+
+def _run(row: "RowMapping") -> Run:
+    columns: dict[str, Any] = dict(row) | {"ancestors": tuple(row["ancestors"])}
+    return Run(**columns)
+
+
+@dataclass(frozen=True)
+class Below:
+    """A run of a tree: who began it, and what it has used."""
+
+    id: str
+    parent_id: str | None
+    usage: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Working:
+    """Who works on a run, and until when."""
+
+    id: str
+    attempt: int
+    executor: str | None
+    deadline: float | None
+    updated_at: float
+
+    @property
+    def workflow(self) -> str:
+        return f"{self.id}.{self.attempt}"
+
+
+class RunRows:
+    """The table of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, row: Mapping[str, Any]) -> tuple[Run, bool]:
+        """The new run and True; or the one that the same call of the same parent began before, and False."""
+        from outrider.agents.tables import runs
+
+        insert = self._database.insert(runs).values(dict(row)).on_conflict_do_nothing()
+        async with self._database.write() as connection:
+            made = (await connection.execute(insert)).rowcount > 0
+        if made:
+            return await self.get(row["id"]), True
+        same = runs.c.parent_run_id == row["parent_run_id"], runs.c.parent_call_id == row["parent_call_id"]
+        return (await self.where(*same))[0], False
+
+    async def get(self, run_id: str) -> Run:
+        """The run. Raises NotFound."""
+        from outrider.agents.tables import runs
+
+        found = await self.where(runs.c.id == storable(run_id, 200))
+        if not found:
+            raise NotFound(f"no run {run_id[:60]!r}", hint="use an id that an agent's result gave you")
+        return found[0]
+
+    async def where(self, *conditions: "ColumnElement[bool]", limit: int = 1_000) -> list[Run]:
+        """The runs that fit all conditions, the oldest first."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import runs
+
+        query = select(runs).where(*conditions).order_by(runs.c.created_at, runs.c.id).limit(limit)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query)
+            return [_run(row) for row in rows.mappings()]
+
+    async def change(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
+        """Changes the runs that fit; how many did."""
+        from sqlalchemy import update
+
+        from outrider.agents.tables import runs
+
+        query = update(runs).where(*conditions).values(updated_at=time.time(), **values)
+        async with self._database.write() as connection:
+            return (await connection.execute(query)).rowcount
+
+    async def claim(self, run: Run, executor: str) -> bool:
+        """Takes up the present attempt; False if it was cancelled or superseded meanwhile."""
+        from outrider.agents.tables import runs
+
+        same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(WORKING)
+        now = time.time()
+        seconds = run.budgets.get("seconds")
+        left = None if seconds is None else max(1.0, seconds - run.state.get("seconds", 0.0))
+        deadline = None if left is None else now + left
+        started = run.started_at or now
+        return await self.change(*same, status="running", executor=executor, started_at=started, deadline=deadline) == 1
+
+    async def finish(self, run: Run, worker: str, /, **values: Any) -> bool:
+        """Ends the attempt; False if it is no longer this process's."""
+        from outrider.agents.tables import runs
+
+        mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == worker
+        return await self.change(*mine, runs.c.status == "running", **values) == 1
+
+    async def below(self, run_id: str) -> list[Below]:
+        """The runs that this one began, and those that they began."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import runs
+
+        root = select(runs.c.root_run_id).where(runs.c.id == run_id).scalar_subquery()
+        query = select(runs.c.id, runs.c.parent_run_id, runs.c.usage).where(runs.c.root_run_id == root)
+        async with self._database.read() as connection:
+            tree = [Below(*row) for row in await connection.execute(query)]
+        found: list[Below] = []
+        last = {run_id}
+        while last:
+            nearest = [each for each in tree if each.parent_id in last]
+            found, last = found + nearest, {each.id for each in nearest}
+        return found
+
+    async def working(self) -> list[Working]:
+        """The runs that somebody works on, or should."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import runs
+
+        columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at)
+        async with self._database.read() as connection:
+            rows = await connection.execute(select(*columns).where(runs.c.status.in_(WORKING)))
+            return [Working(*row) for row in rows]
+
+    async def cancelled(self, among: Sequence[str]) -> list[str]:
+        """Those of the runs that somebody cancelled."""
+        from sqlalchemy import select
+
+        from outrider.agents.tables import runs
+
+        query = select(runs.c.id).where(runs.c.id.in_(among), runs.c.status == "cancelled")
+        async with self._database.read() as connection:
+            return list((await connection.execute(query)).scalars())
+
+
+def new_row(  # noqa: PLR0913 - a row has many columns
+    agent: Agent,
+    query: str,
+    call: Call,
+    *,
+    conversation_id: str,
+    message_id: str,
+    depth: int,
+    ancestors: Sequence[str],
+    budgets: Budgets,
+    state: Mapping[str, Any],
+    history: list[Any] | None,
+) -> dict[str, Any]:
+    """The row of a run that begins."""
+    now, made = time.time(), f"run_{uuid.uuid4().hex}"
+    above = call.run
+    return {
+        "id": made,
+        "conversation_id": conversation_id,
+        "message_id": message_id,
+        "parent_run_id": above.id if above else None,
+        "parent_call_id": above.call_id if above else None,
+        "root_run_id": above.root_id if above else made,
+        "agent": agent.name,
+        "definition": agent.model_dump(mode="json"),
+        "query": storable(query),
+        "status": "queued",
+        "attempt": 1,
+        "depth": depth,
+        "ancestors": list(ancestors),
+        "budgets": budgets.model_dump(exclude_none=True),
+        "usage": Usage().facts(),
+        "answer": "",
+        "thoughts": "",
+        "state": dict(state),
+        "history": history,
+        "workspace": storable(call.workspace or "", 200),
+        "session": storable(call.session, 200),
+        "assistant": call.assistant,
+        "thread": call.thread,
+        "identity": call.identity,
+        "created_at": now,
+        "updated_at": now,
+    }

@@ -1,0 +1,61 @@
+"""What an operator says about agents and the models that they run on. Keys never show in a repr or an error."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from outrider.agents.definition import Budgets, _listed
+
+Api = Literal["", "chat", "responses", "anthropic", "google"]
+KEY_HELP = "the NAME of an environment variable, `env:NAME`, or `keys:NAME` for an entry of keys.json"
+
+
+class Price(BaseModel, extra="forbid", frozen=True):
+    """US dollars for a million tokens."""
+
+    input: float = Field(ge=0, description="Tokens that the model reads")
+    output: float = Field(ge=0, description="Tokens that it writes")
+
+
+class Profile(BaseModel):
+    """One way to a model."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    provider: str = Field("", description="Its name; empty means any OpenAI-compatible endpoint")
+    model: str = Field("", description="The model's name there; empty means the provider's usual one")
+    base_url: str = Field("", description="Another address of the API than the provider's own")
+    key: str = Field("", repr=False, description=f"Where the key is: {KEY_HELP}")
+    api: Api = Field("", description="The wire format, where it is not the provider's usual one")
+    timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds of silence after which a request is given up")
+    price: Price | None = Field(None, description="What tokens cost, where the built-in table does not know")
+
+
+class ModelsSettings(BaseModel):
+    """The `models` part of the settings."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    default: Annotated[list[str], BeforeValidator(_listed)] = Field(
+        [],
+        description="Profiles or provider:model to use where an agent names none; the next answers for the one before",
+    )
+    profiles: dict[str, Profile] = Field(
+        {}, description="By name an object with `provider`, `model` and optionally `base_url`, `key`, `api`, `price`"
+    )
+    keys: dict[str, str] = Field({}, repr=False, description="By provider its key; keys.json is the place for them")
+    local: bool = Field(True, description="Look for Ollama, llama.cpp, vLLM and LM Studio on this machine")
+
+
+class AgentsSettings(BaseModel, extra="forbid"):
+    """The `agents` part of the settings."""
+
+    budgets: Budgets = Field(
+        Budgets(steps=50, seconds=600, tokens=2_000_000), description="What a run may use where its agent does not say"
+    )
+    width: int = Field(
+        8, ge=1, le=64, description="Tools, other agents among them, that one step runs at the same time"
+    )
+    runs: int = Field(50, ge=1, le=1_000, description="Runs at the same time in one process; further ones wait")
+    stream_ms: int = Field(50, ge=10, le=1_000, description="Milliseconds of text that one event gathers")
+    keep_thoughts: bool = Field(True, description="Whether the thinking of models is kept with the run")
