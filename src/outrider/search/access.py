@@ -222,9 +222,9 @@ def _chain(
 
 def _pages(settings: SearchSettings) -> dict[str, int]:
     """The result pages in the order in which they are opened, our own browser before the program."""
-    from outrider.search.browsing import SUFFIX
+    from outrider.search.browsing import SUFFIX, chosen
 
-    names = [named(f"{engine}{SUFFIX}", "search.browser.engines").name for engine in settings.browser.engines]
+    names = [engine.name + SUFFIX for engine in chosen(settings.browser.engines, "search.browser.engines")]
     return {name: at for at, name in enumerate(dict.fromkeys([*names, "agent_browser"]))}
 
 

@@ -1,6 +1,6 @@
 """Result pages as search providers: one provider for each engine, through the browser that the app hands over."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from outrider.search.failures import failure
@@ -19,6 +19,16 @@ def engines() -> Mapping[str, Engine]:
     from outrider.search import serp
 
     return {engine.name: engine for engine in find(serp, Engine, group="outrider.result_pages")}
+
+
+def chosen(names: Sequence[str], where: str) -> list[Engine]:
+    """The engines of those names. Raises `not_configured`, which names the setting, for one that nobody knows."""
+    known = engines()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        message = f"{where}: no engine {', '.join(map(repr, unknown))}"
+        raise failure("not_configured", message, hint=f"the engines are {', '.join(known)}")
+    return [known[name] for name in names]
 
 
 def provider_of(engine: Engine) -> Provider:

@@ -1,7 +1,7 @@
 """Result pages through the program `agent-browser` (npm), where an operator has set it up."""
 
 from outrider.core.errors import OutriderError
-from outrider.search.browsing import engines
+from outrider.search.browsing import chosen
 from outrider.search.failures import failure
 from outrider.search.provider import Access, Powers, Provider, Query, Ran, Rate
 from outrider.search.result_page import Engine, Page, read, read_lines
@@ -15,8 +15,11 @@ async def run(query: Query, access: Access, powers: Powers) -> Ran:
     if browser is None:
         raise failure("not_configured", "agent-browser is not set up", hint=provider.remedy)
     failed: list[OutriderError] = []
+    pages = chosen(browser.engines, "search.agent_browser.engines")
+    if not pages:
+        raise failure("not_configured", "search.agent_browser.engines names no engine", hint="name google, or another")
     async with browser.visit() as visit:
-        for engine in _engines(browser.engines):
+        for engine in pages:
             try:
                 seen = await visit.see(engine.address(query, _home(engine, access)))
                 found = read_lines(engine, seen.url, seen.lines)
@@ -32,15 +35,6 @@ async def run(query: Query, access: Access, powers: Powers) -> Ran:
 def _home(engine: Engine, access: Access) -> str:
     """An endpoint that an operator set stands before all engines, which are told apart by name."""
     return f"{access.endpoint}/{engine.name}" if access.trusted else ""
-
-
-def _engines(names: tuple[str, ...]) -> list[Engine]:
-    known = engines()
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        message = f"search.agent_browser.engines: no engine {', '.join(map(repr, unknown)) or 'is named'}"
-        raise failure("not_configured", message, hint=f"the engines are {', '.join(known)}")
-    return [known[name] for name in names]
 
 
 def missing(powers: Powers) -> str:
