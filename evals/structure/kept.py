@@ -86,16 +86,16 @@ def kept(facts: Facts, markdown: str) -> dict[str, list[Mark]]:
 
 def read(markdown: str) -> Shown:
     """Reads Markdown line by line, as far as structure goes."""
-    shown = Shown(_squeezed(markdown), f" {' '.join(words(_bare(markdown)))} ")
+    shown = Shown(_squeezed(markdown), f" {' '.join(words(bare(markdown)))} ")
     prose = list(_outside_of_code(markdown.replace("\r\n", "\n").split("\n"), shown.code))
     text = "\n".join(prose)
     for link in links_of(text):
-        shown.links.append((words(_bare(text[slice(*link.label)])), _address(link.url)))
+        shown.links.append((words(bare(text[slice(*link.label)])), _address(link.url)))
     for at, line in enumerate(prose):
         if heading := HEADING.match(line):
-            shown.headings.append((len(heading[1]), words(_bare(heading[2]))))
+            shown.headings.append((len(heading[1]), words(bare(heading[2]))))
         if line.count("|") and not TABLE_RULE.match(line):
-            shown.rows.append([words(_bare(cell)) for cell in re.split(r"(?<!\\)\|", line)])
+            shown.rows.append([words(bare(cell)) for cell in re.split(r"(?<!\\)\|", line)])
         if (item := ITEM.match(line)) and not RULE.match(line):
             shown.items.append((_item_words(prose, at, item), item[2][0].isdigit()))
     return shown
@@ -142,10 +142,10 @@ def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
             break
         found.append(line)
     text = " ".join(found)
-    return words(_bare(re.sub(r"^(?:#+|\[[ x]\]) ", "", text)))
+    return words(bare(re.sub(r"^(?:#+|\[[ x]\]) ", "", text)))
 
 
-def _bare(markdown: str) -> str:
+def bare(markdown: str) -> str:
     """The words of Markdown, without addresses and signs."""
     if "](" not in markdown:
         return SIGNS.sub("", markdown)

@@ -1,0 +1,108 @@
+"""The structure that extraction keeps: the gate holds, can fail, and measures what it says."""
+
+import pytest
+from evals.structure.evaluate import own
+from evals.structure.facts import Facts, facts_of
+from evals.structure.gate import OWN_FLOORS, failures
+from evals.structure.kept import Mark, kept
+
+from outrider import extract
+
+URL = "https://manual.example/guide/"
+PAGE = """<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav>
+<main><h1>Lights of the coast</h1><p>There are four lights, as <a href="wend">the list of Wend</a> says.</p>
+<ul><li>old ones <ol><li>Reed</li></ol></li></ul><pre>def light():<br>    pass</pre>
+<table><tr><th>Name</th><th>Height</th></tr><tr><td>Wend</td><td></td><td>41 m</td></tr></table>
+<p>Its height is <math alttext="h^2"><mi>h</mi></math> at least, in metres of course.</p></main><a href="/imprint">Imprint</a>"""
+REFERENCE = """Lights of the coast There are four lights, as the list of Wend says. old ones Reed def light(): pass
+Name Height Wend 41 m Its height is h at least, in metres of course."""
+FACTS = Facts(
+    code=["def light():\n    pass"],
+    rows=[["Name", "Height"], ["Wend", "41 m"]],
+    items=[("old ones", False), ("Reed", True)],
+    headings=[(1, "Lights of the coast")],
+    links=[("the list of Wend", "https://manual.example/guide/wend")],
+    math=["h^2"],
+)
+GOOD = """# Lights of the coast
+
+There are four lights, as [the list of Wend](https://manual.example/guide/wend) says.
+
+- old ones
+  1. Reed
+
+```python
+def light():
+    pass
+```
+
+| Name | Height | |
+| --- | --- | --- |
+| **Wend** | | 41 m |
+
+Its height is $h^2$ at least."""
+
+
+def test_as_much_structure_is_kept_as_was_measured():
+    assert failures(own(), OWN_FLOORS) == []
+
+
+def test_the_gate_fails_where_only_text_is_left():
+    found = failures(own(), OWN_FLOORS, lambda html, url: extract(html, url=url).text)
+    assert [each.partition(":")[0] for each in found] == ["code", "rows", "items", "headings", "links"]
+
+
+def test_facts_are_what_the_page_marks_up_in_its_main_content():
+    assert facts_of(PAGE, URL, REFERENCE) == FACTS
+
+
+def test_all_that_is_shown_as_what_it_is_is_kept():
+    assert {mark for marks in kept(FACTS, GOOD).values() for mark in marks} == {Mark.KEPT}
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "right", "wrong"),
+    [
+        ("code", 0, "    pass", "  pass"),
+        ("code", 0, "```", ""),
+        ("rows", 1, "| | 41 m |", "41 m"),
+        ("rows", 0, "| Name | Height | |", "Name Height"),
+        ("items", 1, "1. Reed", "- Reed"),
+        ("items", 0, "- old ones", "old ones"),
+        ("headings", 0, "# Lights", "Lights"),
+        ("links", 0, "/guide/wend)", "/wend)"),
+        ("links", 0, "(https://manual.example/guide/wend)", "(wend)"),
+        ("math", 0, "$h^2$", "h^2"),
+    ],
+)
+def test_what_is_shown_as_something_else_is_not_kept(kind: str, at: int, right: str, wrong: str):
+    assert right in GOOD
+    assert kept(FACTS, GOOD.replace(right, wrong))[kind][at] is not Mark.KEPT
+
+
+def test_headings_are_kept_in_their_order_whatever_their_level():
+    facts = Facts(headings=[(1, "One"), (2, "Two"), (3, "Three")])
+    assert kept(facts, "## One\n\n### Two\n\n#### Three")["headings"] == [Mark.KEPT] * 3
+    assert kept(facts, "# One\n\n## Two\n\n## Three")["headings"][2] is Mark.PLAIN
+
+
+def test_what_is_not_there_at_all_is_told_from_what_lost_its_form():
+    found = kept(Facts(headings=[(1, "One"), (2, "Two")], links=[("x", "https://a.example/")]), "Two")
+    assert found["headings"] == [Mark.MISSING, Mark.PLAIN]
+    assert found["links"] == [Mark.MISSING]
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("a [b] c", "[a [b] c](https://a.example/x_(y))"),
+        ("a b", "[**a** b](<https://a.example/x_(y)>)"),
+        ("picture", '[![picture](p.png)](https://a.example/x_(y) "title")'),
+    ],
+)
+def test_links_are_read_as_markdown_has_them(text: str, markdown: str):
+    assert kept(Facts(links=[(text, "https://a.example/x_(y)")]), markdown)["links"] == [Mark.KEPT]
+
+
+def test_thousands_of_brackets_take_no_time():
+    assert kept(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
