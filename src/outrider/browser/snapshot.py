@@ -59,15 +59,19 @@ class Snapshot:
     rest: dict[str, str]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, address: bool = True) -> str:
+        """The title, the address if it is not told elsewhere, the lines, and what lies above and below."""
         above, below = self.rest.get("above"), self.rest.get("below")
-        parts = [_head(self.position)] if self.piece.offset == 0 else []
+        parts = [_head(self.position, address=address)] if self.piece.offset == 0 else []
         parts += [f"… above: {above}"] if above else []
         parts.append(str(self.piece))
         parts += [f"… below: {below}"] if below else []
         return "\n".join(part for part in parts if part)
 
 
-def _head(position: dict[str, Any]) -> str:
+def _head(position: dict[str, Any], *, address: bool) -> str:
     title = " ".join(position["title"].split())[:200]
     down, high, tall = position["y"], position["height"], position["scrollHeight"]
     where = (
@@ -77,7 +81,7 @@ def _head(position: dict[str, Any]) -> str:
         if tall > 1.2 * high
         else ""
     )
-    return f"{title} · {position['url'][:300]}{where}"
+    return f"{title}{' · ' if title and address else ''}{position['url'][:300] if address else ''}{where}".strip()
 
 
 class Eyes:
@@ -93,6 +97,7 @@ class Eyes:
         self.scripts = scripts or Scripts(page)
         self._listeners = Listeners()
         self._seen: Seen | None = None
+        self._reading: tuple[tuple[object, ...], Seen] | None = None
 
     async def snapshot(
         self,
@@ -113,14 +118,18 @@ class Eyes:
             find: Only the lines that hold this text, with their headings.
             urls: Links with their addresses.
             limit: Characters.
-            offset: The line to begin with, from a former answer.
+            offset: The line to begin with, from a former answer; read on in what was seen then, as long as nobody
+                has acted since.
 
         Raises:
             NotFound: `root` is no longer on the page.
         """
         looked: Mode = "viewport" if mode == "viewport" and not (root or find) else "full"
-        seen = await self._seen_and_kept(looked) if not (root or urls or find) else None
-        seen = seen or await self.look(looked, root=root, urls=urls)
+        asked = (looked, root, urls, self.page.main.loader)
+        if self._reading is None or self._reading[0] != asked or not offset:
+            seen = await self._seen_and_kept(looked) if not (root or urls or find) else None
+            self._reading = asked, seen or await self.look(looked, root=root, urls=urls)
+        seen = self._reading[1]
         lines = found(seen.lines, find) if find else seen.lines
         lines = interactive(lines) if mode == "interactive" else lines
         return Snapshot(limited(lines, limit, offset), seen.position, seen.rest)
@@ -144,7 +153,7 @@ class Eyes:
 
     async def difference(self) -> tuple[Difference, Seen]:
         """What has changed since the last look, and the new one. Another document is `whole`."""
-        before = self._seen
+        before, self._reading = self._seen, None
         mode: Mode = before.mode if before else "viewport"
         after = await self.look(mode)
         self._seen = after

@@ -40,7 +40,8 @@ async def snapshotPage(
     """The page as a short outline with a ref for all that can be acted on."""
     async with at_work(browsers, call, sessionId) as work:
         snapshot = await work.grip.eyes.snapshot(mode, root=root or "", find=find or "", offset=offset)
-        text = str(snapshot) if snapshot.piece.total else f"{snapshot}\n(nothing)"
+        told = snapshot.text(address=not choices.boundary)  # a boundary names the address
+        text = told if snapshot.piece.total else f"{told}\n(nothing)"
         parts = [choices.mark(text.strip(), work.grip.page.url), *(f"Note: {note}" for note in notes_of(work.session))]
         facts = {"outrider/url": work.grip.page.url, "outrider/total_lines": snapshot.piece.total}
         next_offset = snapshot.piece.next_offset

@@ -240,6 +240,7 @@ function emit(element, out, style, around, seen) {
   const why = actionable(element, role, style, around);
   if (why === "native" && isStoodFor(element)) return;
   if (why && (seen || element.firstElementChild === null)) {
+    if (out.view && out.view.skips(element)) return;
     if (seen) emitActionable(element, out, style, role, why);
     return;
   }

@@ -2,7 +2,7 @@
 
 const COLUMNS = 6;
 const ROWS = 10;
-const REST_HEADINGS = 12;
+const REST_HEADINGS = 6;
 
 class View {
   constructor() {

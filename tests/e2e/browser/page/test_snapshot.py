@@ -175,6 +175,30 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(visit: Visiti
     assert read == whole
 
 
+async def test_reading_on_goes_on_in_what_was_seen_until_somebody_acts(visit: Visiting) -> None:
+    on = await visit(f"<button id=b onclick='1'>B</button>{TABLE}")
+    first = await on.eyes.snapshot("full", limit=200)
+    await on.js("document.querySelector('h1').remove()")
+    assert (await on.eyes.snapshot("full", limit=200, offset=1)).piece.total == first.piece.total
+    await on.hands.click("#b")
+    assert (await on.eyes.snapshot("full", limit=200, offset=1)).piece.total == first.piece.total - 1
+
+
+async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(visit: Visiting) -> None:
+    cards = "".join(f"<div><h3>Card {n}</h3><span onclick=1>*</span> <a href=/{n}>Open</a></div>" for n in range(60))
+    on = await visit(f"<style>div {{ height: 100px }}</style><section>{cards}</section>")
+    shown = str(await on.eyes.snapshot())
+    assert shown.count("[Open ") == shown.count("### Card") - 6 == shown.count("<* ")
+    assert "above" not in shown
+
+
+async def test_the_address_may_be_left_to_whoever_tells_it_anyway(visit: Visiting) -> None:
+    on = await visit("<title>Here</title><p>text")
+    seen = await on.eyes.snapshot("full")
+    assert seen.text(address=False) == "Here\ntext"
+    assert seen.text().startswith("Here · http")
+
+
 async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(visit: Visiting) -> None:
     on = await visit("<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE)
     ref = re.search(r'"S" (e\d+)', await outline(on))
