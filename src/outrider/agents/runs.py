@@ -109,7 +109,7 @@ class Runs:
             NotConfigured: No model, or no libraries for agents.
         """
         engine = await self._engine_opened()
-        agent = self._frozen(agent, toolsets)
+        agent = await self._frozen(agent, toolsets)
         await self._models.chain(agent.model)
         posted = (
             message_id
@@ -197,10 +197,10 @@ class Runs:
 
     # What is fixed at the start
 
-    def _frozen(self, agent: Agent, toolsets: Sequence[str]) -> Agent:
+    async def _frozen(self, agent: Agent, toolsets: Sequence[str]) -> Agent:
         """The agent with its tools by name, as they are offered now."""
         wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
-        served, every = self._toolboxes()
+        served, every = await self._boxes()
         seen = restricted(served if agent.origin == "workspace" else every, wanted)
         return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": dict(seen.policy.stakes)})
 
@@ -295,7 +295,7 @@ class Runs:
             self._meters[run.id] = meter
             hands: Hands | None = None
             try:
-                hands = self._hands(run, pen)
+                hands = await self._hands(run, pen)
                 outcome = await self._thought(run, hands, pen, meter)
             except Superseded:
                 return
@@ -308,9 +308,16 @@ class Runs:
         finally:
             writing.cancel()
 
-    def _hands(self, run: Run, pen: Pen) -> Hands:
+    async def _boxes(self) -> tuple[Toolbox, Toolbox]:
+        """The served tools and all, with the agents that there are now."""
+        boxes = self._toolboxes()
+        for each in boxes:
+            await each.refresh()
+        return boxes
+
+    async def _hands(self, run: Run, pen: Pen) -> Hands:
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
-        toolbox = restricted(self._toolboxes()[1], agent)
+        toolbox = restricted((await self._boxes())[1], agent)
         return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
 
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> "Outcome":
