@@ -1,18 +1,15 @@
 """Searching the web over many providers, with or without keys. Knows neither MCP nor pages."""
 
 from outrider.search.access import ProviderStatus, explain
-from outrider.search.provider import Hit, Powers, Provider, Query, Source
-from outrider.search.result_page import Engine, Layout, Opener, Page
+from outrider.search.provider import Hit, Opener, Page, Powers, Provider, Query, Source
 from outrider.search.search import Attempt, Depth, Found, Search
 from outrider.search.settings import SearchSettings
 
 __all__ = [
     "Attempt",
     "Depth",
-    "Engine",
     "Found",
     "Hit",
-    "Layout",
     "Opener",
     "Page",
     "Powers",

@@ -7,7 +7,7 @@ through the entry-point group `outrider.search_providers`.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from outrider.core.errors import InvalidInput
 from outrider.search.failures import Code, failure
@@ -15,7 +15,6 @@ from outrider.search.failures import Code, failure
 if TYPE_CHECKING:
     from outrider.core.http import Reply
     from outrider.search.agent_browser import AgentBrowser
-    from outrider.search.result_page import Opener
 
 Mode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]
@@ -195,6 +194,31 @@ Send = Callable[[Ask], Awaitable["Reply"]]
 
 
 @dataclass(frozen=True)
+class Page:
+    """A page as a browser shows it.
+
+    Attributes:
+        url: Where it is, after redirects.
+        html: The rendered document.
+    """
+
+    url: str
+    html: str
+
+
+class Opener(Protocol):
+    """A browser, as far as searching needs one."""
+
+    def missing(self) -> str:
+        """Why there is none; "" if there is."""
+        ...
+
+    async def open(self, url: str) -> Page:
+        """The page of an address once it has come to rest, whatever its status. Raises OutriderError."""
+        ...
+
+
+@dataclass(frozen=True)
 class Powers:
     """What the app hands to providers that do not speak HTTP through `core.http`.
 
@@ -207,7 +231,7 @@ class Powers:
 
     local: Callable[[Query], Awaitable[list[Hit]]] | None = None
     proxy_url: Callable[[], str | None] | None = None
-    browser: "Opener | None" = None
+    browser: Opener | None = None
     agent_browser: "AgentBrowser | None" = None
 
 

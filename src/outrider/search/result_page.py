@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from outrider.core.errors import OutriderError
@@ -17,7 +17,7 @@ from outrider.search.failures import Code, failure
 from outrider.search.hits import plain
 from outrider.search.links import canonical, host_of, is_web, unwrap
 from outrider.search.outline import Line, lines_of, results_of
-from outrider.search.provider import Feature, Item, Query
+from outrider.search.provider import Feature, Item, Page, Query
 
 SHELL = 40  # characters; an honest page says more, even that it found nothing
 # Pieces that only a check for humans has, whoever built it in; facts of the vendors' own embedding guides.
@@ -37,31 +37,6 @@ WALLS: Mapping[str, str] = {
     "captcha": "asks for a CAPTCHA",
     "blocked": "blocks this network",
 }
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page as a browser shows it.
-
-    Attributes:
-        url: Where it is, after redirects.
-        html: The rendered document.
-    """
-
-    url: str
-    html: str
-
-
-class Opener(Protocol):
-    """A browser, as far as searching needs one."""
-
-    def missing(self) -> str:
-        """Why there is none; "" if there is."""
-        ...
-
-    async def open(self, url: str) -> Page:
-        """The page of an address once it has come to rest, whatever its status. Raises OutriderError."""
-        ...
 
 
 @dataclass(frozen=True)
