@@ -14,7 +14,7 @@ ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNOR
 
 def absolute(address: str, base: str) -> str:
     """The address as http(s) or mailto, absolute; empty if it is none of these, or a place in the page itself."""
-    address = "".join(address.split()) if any(letter in address for letter in "\n\t\r") else address.strip()
+    address = address.strip()
     if not address or address[0] == "#" or len(address) > ADDRESS_LIMIT:
         return ""
     if "/." not in address:
@@ -22,7 +22,7 @@ def absolute(address: str, base: str) -> str:
             return address
         if ROOTED.fullmatch(address) and (origin := ORIGIN.match(base)):
             return origin[0] + address
-    return _joined(address, base)
+    return _joined("".join(address.split()) if "\n" in address or "\t" in address or "\r" in address else address, base)
 
 
 def _joined(address: str, base: str) -> str:

@@ -201,7 +201,9 @@ class Walk:
                 leave(above)
             tag = node.tag
             if tag == "-text":
-                text(node.text_content)
+                words = node.text_content
+                if self.filled or self.listing or not words.isspace():
+                    text(words)
             elif self.drop_height:
                 self._below_dropped(node, tag)
             else:
@@ -213,6 +215,7 @@ class Walk:
                 break
         while ids:
             self._pop()
+        self.actions = {}  # its methods point back here: without a cycle all goes at once
         return self.page
 
     def _text(self, text: str) -> None:

@@ -10,19 +10,21 @@ from typing import Any
 from outrider.pages.content.blocks import Given
 from outrider.pages.content.hiding import BY_RULE
 
-SHEET_LIMIT = 300_000  # characters of style sheets that are looked at
+SHEET_LIMIT = 200_000  # characters of style sheets that are looked at
 RULE_LIMIT = 600  # characters of one rule
 SIMPLE = re.compile(r"[.#]-?[_a-z][\w-]*", re.IGNORECASE)
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-# Each begins with letters, for which a search is quick; what is found is then looked at as a whole.
+# Each begins with letters, for which a search is quick, and is looked for where its word occurs.
 SUSPECTS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"display\s*:\s*none", r"visibility\s*:\s*(?:hidden|collapse)", r"font(?:-size)?\s*:\s*0", r"clip\s*:\s*rect",
-        r"clip-path\s*:\s*inset", r"text-indent\s*:\s*-\d{3}", r"left\s*:\s*-\d{3}", r"top\s*:\s*-\d{3}",
-        r"right\s*:\s*-\d{3}", r"color\s*:\s*transparent",
+    (word, re.compile(pattern))
+    for word, pattern in (
+        ("none", r"display\s*:\s*none"), ("visibility", r"visibility\s*:\s*(?:hidden|collapse)"),
+        ("font", r"font(?:-size)?\s*:\s*0"), ("rect(", r"clip\s*:\s*rect"), ("inset(", r"clip-path\s*:\s*inset"),
+        ("text-indent", r"text-indent\s*:\s*-\d{3}"), ("left", r"left\s*:\s*-\d{3}"), ("top", r"top\s*:\s*-\d{3}"),
+        ("right", r"right\s*:\s*-\d{3}"), ("transparent", r"color\s*:\s*transparent"),
     )
 )  # fmt: skip
+SURE = ("none", "visibility")
 SHOWS = re.compile(
     r"display\s*:\s*(?!none|\s)|visibility\s*:\s*visible|position\s*:\s*static|clip\s*:\s*auto", re.IGNORECASE
 )
@@ -31,29 +33,35 @@ SHOWS = re.compile(
 class Sheets:
     """The plain rules of a page's style sheets that hide."""
 
-    __slots__ = ("_hidden", "_source")
+    __slots__ = ("_classes", "_ids", "_known", "_source")
 
     def __init__(self, source: str) -> None:
         self._source = COMMENT.sub(" ", source) if "/*" in source else source
-        self._hidden: dict[str, bool | None] = dict.fromkeys(_suspects(self._source))
+        found = _suspects(self._source)
+        self._classes = {name[1:] for name in found if name[0] == "."}
+        self._ids = {name[1:] for name in found if name[0] == "#"}
+        self._known: dict[str, bool] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._hidden)
+        return bool(self._classes or self._ids)
 
     def hide(self, given: Given) -> bool:
         """Whether an element with these attributes is hidden."""
-        if (name := given.get("id")) and f"#{name}" in self._hidden and self._hides(f"#{name}"):
+        if (name := given.get("id")) and name in self._ids and self._hides(f"#{name}"):
             return True
-        return any(
-            f".{name}" in self._hidden and self._hides(f".{name}") for name in (given.get("class") or "").split()
-        )
+        names = given.get("class")
+        if not names:
+            return False
+        found = self._known.get(names)
+        if found is None:
+            named = [name for name in names.split() if name in self._classes]
+            found = self._known[names] = any(self._hides(f".{name}") for name in named)
+        return found
 
     def _hides(self, name: str) -> bool:
-        found = self._hidden[name]
-        if found is None:
-            rules = re.finditer(re.escape(name) + r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})", self._source)
-            found = self._hidden[name] = not any(SHOWS.search(rule[1]) for rule in rules)
-        return found
+        """Whether no rule shows again what bears this name."""
+        rules = re.finditer(re.escape(name) + r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})", self._source)
+        return not any(SHOWS.search(rule[1]) for rule in rules)
 
 
 def sheets_of(tree: Any) -> Sheets:
@@ -70,17 +78,26 @@ def sheets_of(tree: Any) -> Sheets:
 def _suspects(source: str) -> set[str]:
     """The classes and ids of which a rule of the sheet's top level hides what bears them."""
     found: set[str] = set()
-    for suspect in SUSPECTS:
+    lower = source.lower()
+    lower = lower if len(lower) == len(source) else source
+    for words, suspect in SUSPECTS:
+        if words not in lower:
+            continue
         depth = at = 0
-        for match in suspect.finditer(source):
-            start = source.rfind("{", at, match.start())
+        for match in suspect.finditer(lower):
+            start = lower.rfind("{", at, match.start())
             if start < 0:
                 continue
-            depth, at = depth + source.count("{", at, start) - source.count("}", at, start), start
-            body = source[start + 1 : start + RULE_LIMIT].partition("}")[0]
-            if not depth and BY_RULE.search(body):
-                before = max(source.rfind(mark, 0, start) for mark in "{};")
-                found.update(
-                    part for each in source[before + 1 : start].split(",") if SIMPLE.fullmatch(part := each.strip())
-                )
+            depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
+            if depth:
+                continue
+            body = lower[start + 1 : start + RULE_LIMIT].partition("}")[0]
+            if words in SURE or BY_RULE.search(body):
+                found.update(_simple(source, start))
     return found
+
+
+def _simple(source: str, end: int) -> list[str]:
+    """The selectors before a rule's body that are no more than a class or an id."""
+    start = max(source.rfind(mark, 0, end) for mark in "{};")
+    return [part for each in source[start + 1 : end].split(",") if SIMPLE.fullmatch(part := each.strip())]

@@ -40,13 +40,14 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     if LENGTHY.search(source):
         parts = source.split(b"<")
         source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
-    if OPEN.search(b">" + source):
+    if OPEN.search(source) or source.find(b">") > LONG:
         source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
     source = source[:limit]
-    markup = _markup(source)
-    names = _names(markup)
+    spans = _markup(source)
+    names = _names(source, spans)
     if names.total() <= tags and not _suspect(names):
         return source
+    markup = b" ".join([source[start:end] for start, end in spans])
     return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
 
 
@@ -58,24 +59,22 @@ def _ended(part: bytes) -> bytes:
     return part[: found.end()]
 
 
-def _markup(source: bytes) -> bytes:
-    """The source without what holds no markup: an end tag in a comment or script ends nothing."""
-    kept, at = [], 0
-    for found in RAW.finditer(source):
-        if found.start() < at:
-            continue
-        kept.append(source[at : found.start()])
+def _markup(source: bytes) -> list[tuple[int, int]]:
+    """Where there is markup, not comments or scripts: an end tag in these ends nothing."""
+    spans, at = [], 0
+    while found := RAW.search(source, at):
+        spans.append((at, found.start()))
         close = ENDS[found[0].lower()].search(source, found.end())
         at = close.end() if close else len(source)
-    kept.append(source[at:])
-    return b" ".join(kept)
+    return [*spans, (at, len(source))]
 
 
-def _names(source: bytes) -> Counter[bytes]:
+def _names(source: bytes, spans: list[tuple[int, int]]) -> Counter[bytes]:
     """How often each name is opened and, behind a slash, closed."""
     names: Counter[bytes] = Counter()
-    for at in range(0, len(source), PIECE):
-        names.update(NAMES.findall(source, at, min(len(source), at + PIECE)))
+    for start, end in spans:
+        for at in range(start, end, PIECE):
+            names.update(NAMES.findall(source, at, min(end, at + PIECE)))
     return names
 
 
