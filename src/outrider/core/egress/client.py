@@ -76,7 +76,7 @@ class _Body(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
         with _explained(self._request):
-            async for part in self._answer.aiter_stream():
+            async for part in self._answer.stream:  # ty: ignore - not aiter_stream(): SDKs look a second time at the end
                 yield part
 
     async def aclose(self) -> None:
