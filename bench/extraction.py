@@ -12,7 +12,7 @@ from typing import Any
 
 from evals.extraction.corpus import OWN, TYPES, Sample, large, samples
 from evals.extraction.metric import f1
-from evals.structure.evaluate import GOALS, Judged, Page, scores
+from evals.structure.evaluate import GOALS, Judged, Page, own, scores
 from evals.structure.facts import facts_of
 from evals.structure.kept import bare, kept
 
@@ -25,7 +25,10 @@ FEW = 20  # pages of a quick run
 TURNS = 5
 STARTS = 5
 LIMIT = 60.0  # seconds for a page; then it counts as empty and as this long
-KINDS = {"code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links"}
+KINDS = {
+    "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
+    "math": "LaTeX",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,11 @@ def run(*, quick: bool) -> Part:
             worker.end()
             worker.peaks.clear()
     found = read_all(contenders, corpus, 1 if quick else TURNS)
-    return part(corpus, contenders, started, found, own=not folder)
+    made = list(own())
+    written = {name: [worker.read(page.html, page.url) for page in made] for name, worker in contenders.items()}
+    for worker in contenders.values():
+        worker.end()
+    return part(corpus, contenders, started, found, _structure(made, written), small=not folder)
 
 
 def workers() -> dict[str, Worker]:
@@ -136,8 +143,6 @@ def read_all(contenders: dict[str, Worker], corpus: list[Sample], turns: int) ->
     for turn in range(turns):
         for name, worker in contenders.items():
             found[name].append([worker.read(sample.html(), sample.url) for sample in corpus[turn::turns]])
-    for worker in contenders.values():
-        worker.end()
     return found
 
 
@@ -146,13 +151,14 @@ def part(
     contenders: dict[str, Worker],
     started: dict[str, list[float]],
     found: dict[str, list[list[Read]]],
+    made: str,
     *,
-    own: bool,
+    small: bool,
 ) -> Part:
     turns = len(next(iter(found.values())))
     order = [sample for turn in range(turns) for sample in corpus[turn::turns]]
     flat = {name: [read for turn in reads for read in turn] for name, reads in found.items()}
-    where = "pages of our own" if own else "pages of the WCXB development split, on which our model was trained"
+    where = "pages of our own" if small else "pages of the WCXB development split, on which our model was trained"
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
     return Part(
         "Main content",
@@ -169,7 +175,17 @@ def part(
             ),
             Measured("CPU seconds until ready", YARDSTICK, started, digits=2),
         ],
-        "\n\n".join([_speeds(flat), _quality(order, flat), _structure(order, flat)]),
+        "\n\n".join(
+            [
+                _speeds(flat),
+                _quality(order, flat),
+                "Structure of the main content that is left in the Markdown, mean of the pages that have any; in "
+                "brackets of that which was extracted at all.",
+                _structure([Page(s.id, s.url, b"", facts_of(s.html(), s.url, s.text)) for s in order], flat),
+                "The same of the pages that were written for this purpose (`evals/structure/pages`).",
+                made,
+            ]
+        ),
     )
 
 
@@ -207,20 +223,13 @@ def _quality(order: list[Sample], flat: dict[str, list[Read]]) -> str:
     return _table(["F1 (more is better)", *counts], {name: row(reads) for name, reads in flat.items()})
 
 
-def _structure(order: list[Sample], flat: dict[str, list[Read]]) -> str:
+def _structure(pages: list[Page], flat: dict[str, list[Read]]) -> str:
     """Shares of structure kept, and in brackets of what was extracted at all."""
-    pages = [Page(s.id, s.url, b"", facts_of(s.html(), s.url, s.text)) for s in order]
-
-    def row(reads: list[Read]) -> list[str]:
-        judged: list[Judged] = [
-            (page, kept(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)
-        ]
-        found = scores(judged)
-        return [f"{found[kind].share:.2f} ({found[kind].form:.2f})" if kind in found else "–" for kind in KINDS]
-
-    head = [f"{title}, goal {GOALS[kind]:.2f}" for kind, title in KINDS.items()]
-    shares = _table(head, {name: row(reads) for name, reads in flat.items()})
-    return (
-        "Structure of the main content that is left in the Markdown, mean of the pages that have any; in brackets of "
-        f"that which was extracted at all.\n\n{shares}"
-    )
+    judged: dict[str, list[Judged]] = {
+        name: [(page, kept(page.facts, read.markdown)) for page, read in zip(pages, reads, strict=True)]
+        for name, reads in flat.items()
+    }
+    found = {name: scores(each) for name, each in judged.items()}
+    kinds = [kind for kind in KINDS if kind in found[YARDSTICK]]
+    rows = {name: [f"{each[kind].share:.2f} ({each[kind].form:.2f})" for kind in kinds] for name, each in found.items()}
+    return _table([f"{KINDS[kind]}, goal {GOALS[kind]:.2f}" for kind in kinds], rows)

@@ -79,12 +79,17 @@ class Page(Content):
                 yield f"empty: the page shows {words[:60]!r}"
 
 
+UNSURE = (
+    "[hidden], [style], [aria-hidden], template, noscript, dialog, details, video, audio, canvas, object, svg, select"
+)
+
+
 def shown(data: bytes) -> str:
     """Words that a page surely shows: paragraphs that nothing hides."""
     from outrider.pages.content.main import parsed
 
     tree = parsed(data)
-    if tree.body is None or tree.css_first("[hidden], [style], [aria-hidden], template, noscript, dialog, details"):
+    if tree.body is None or tree.css_first(UNSURE):
         return ""
     texts = (node.text(deep=False).strip() for node in tree.css("body > p, main > p, div > p"))
     return next((text for text in texts if len(text) > 20 and any(map(str.isalpha, text))), "")

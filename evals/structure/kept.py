@@ -21,6 +21,7 @@ TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
 STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")  # never shown
+SINGLE = re.compile(r"\{(\w)\}")
 STARTS = 8  # words that tell a long item
 
 
@@ -230,5 +231,6 @@ def _has_formula(fact: str, shown: Shown) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """Text without white space and without what only sizes a formula."""
-    return "".join(STYLE.sub("", text.replace(r"{\displaystyle", "{").replace(r"{\textstyle", "{")).split())
+    """Text without white space, without what only sizes a formula, and without braces around one sign."""
+    sized = STYLE.sub("", text.replace(r"{\displaystyle", "{").replace(r"{\textstyle", "{"))
+    return SINGLE.sub(r"\1", "".join(sized.split()))
