@@ -27,6 +27,7 @@ from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.questions import Answer, Decision, Kind, Question
 
 QUESTIONS_AS_RESULTS: Final = "2026-07-28"
+FORMS_SINCE: Final = "2025-06-18"
 CONSENT: Final = "consent"  # the form of a call that asks for itself
 DECISIONS: Final = "decisions"  # the form of what runs below wait for
 REASON: Final = "_reason"
@@ -45,7 +46,8 @@ CHOICES: Final[Mapping[Kind, Mapping[Decision, str]]] = {
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
     """Whether the client can show a form, by result or over the connection."""
-    return context.session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability()))
+    knows = context.protocol_version >= FORMS_SINCE
+    return knows and context.session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability()))
 
 
 def as_results(context: ServerRequestContext[Any, Any]) -> bool:

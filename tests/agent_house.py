@@ -1,0 +1,172 @@
+"""A house whose agents think with a scripted model: OpenAI's chat completions over loopback HTTP, streamed."""
+
+import itertools
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+import fakes
+from outrider.app import App, open_app
+from outrider.settings import load
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One answer of the model.
+
+    Attributes:
+        text: Said in pieces of a few words.
+        thinking: Thought before.
+        calls: (tool, arguments), made together.
+        until: Waited for before anything is said.
+        status: An HTTP error instead.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    until: anyio.Event | None = None
+    status: int = 200
+
+
+Script = Mapping[str, Sequence[Turn]]
+
+
+@dataclass
+class Model:
+    """What each agent says, turn by turn; which turn it is follows from the conversation, not from a counter.
+
+    An agent is known by the line `You are <name>.` in its instructions. After its last turn it repeats that.
+    """
+
+    script: Script
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def turn(self, body: dict[str, Any]) -> Turn:
+        self.asked.append(body)
+        system = "\n".join(str(each["content"]) for each in body["messages"] if each["role"] in ("system", "developer"))
+        name = next(name for name in self.script if f"You are {name}." in system)
+        turns = self.script[name]
+        number = sum(each["role"] == "assistant" for each in body["messages"])
+        return turns[min(number, len(turns) - 1)]
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
+
+    async def _answer(self, request: Request) -> Response:
+        turn = self.turn(await request.json())
+        if turn.until is not None:
+            await turn.until.wait()
+        if turn.status != 200:
+            return JSONResponse({"error": {"message": "scripted"}}, turn.status)
+        return StreamingResponse(_events(turn), media_type="text/event-stream")
+
+
+NUMBERS = itertools.count(1)
+
+
+async def _events(turn: Turn) -> AsyncGenerator[str]:
+    number = next(NUMBERS)
+    for delta in _deltas(turn, number):
+        yield _chunk(number, {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    reason = "tool_calls" if turn.calls else "stop"
+    yield _chunk(number, {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    yield _chunk(number, {"choices": [], "usage": usage})
+    yield "data: [DONE]\n\n"
+
+
+def _deltas(turn: Turn, number: int) -> list[dict[str, Any]]:
+    thoughts = [{"role": "assistant", "reasoning_content": piece} for piece in _pieces(turn.thinking)]
+    words = [{"role": "assistant", "content": piece} for piece in _pieces(turn.text)]
+    calls = [
+        {"index": at, "id": f"call_{number}_{at}", "type": "function", "function": _function(name, arguments)}
+        for at, (name, arguments) in enumerate(turn.calls)
+    ]
+    return [*thoughts, *words, *([{"role": "assistant", "tool_calls": calls}] if calls else [])]
+
+
+def _function(name: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    return {"name": name, "arguments": json.dumps(arguments)}
+
+
+def _pieces(text: str) -> list[str]:
+    words = text.split(" ")
+    return [
+        " ".join(words[at : at + 3]) + (" " if at + 3 < len(words) else "") for at in range(0, len(words), 3) if text
+    ]
+
+
+def _chunk(number: int, fields: dict[str, Any]) -> str:
+    body = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": "scripted"} | fields
+    return f"data: {json.dumps(body)}\n\n"
+
+
+def agent_file(name: str, description: str = "Does as it is told", **head: Any) -> str:
+    """An agent's file."""
+    lines = [f"{key}: {json.dumps(value)}" for key, value in {"name": name, "description": description, **head}.items()]
+    return "\n".join(("---", *lines, "---", f"You are {name}."))
+
+
+@dataclass(frozen=True)
+class AgentHouse:
+    """An open app, its model, and the folder of its agents."""
+
+    app: App
+    model: Model
+    folder: Path
+
+    def write(self, name: str, **head: Any) -> None:
+        """Adds an agent, or changes one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{name.replace(' ', '_')}.md").write_text(agent_file(name, **head))
+
+
+@asynccontextmanager
+async def serving(model: Model) -> AsyncGenerator[dict[str, Any]]:
+    """The model's server; yields the settings under which agents use it."""
+    async with fakes.serve(model.app()) as url:
+        profile = {"base_url": f"{url}/v1", "model": "scripted", "key": "SCRIPTED_KEY"}
+        yield {
+            "toolsets": ["all"],
+            "egress": {"allow": [f"127.0.0.1:{url.rsplit(':', 1)[1]}"]},
+            "search": {"keyless": False},
+            "models": {"profiles": {"scripted": profile}, "default": ["scripted"], "local": False},
+        }
+
+
+@asynccontextmanager
+async def opened(
+    home: Path, script: Script, agents: Mapping[str, Mapping[str, Any]], **settings: Any
+) -> AsyncGenerator[AgentHouse]:
+    """An open house with these agents (name to front matter) and nothing else that could answer."""
+    model = Model(script)
+    async with serving(model) as flags, living(home, model, flags, agents, **settings) as house:
+        yield house
+
+
+@asynccontextmanager
+async def living(
+    home: Path,
+    model: Model,
+    flags: dict[str, Any],
+    agents: Mapping[str, Mapping[str, Any]],
+    **settings: Any,
+) -> AsyncGenerator[AgentHouse]:
+    """The same over a model that is served already: for houses that die and rise again."""
+    loaded = load(flags | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
+    async with open_app(loaded) as app:
+        house = AgentHouse(app, model, app.catalogue.home)
+        for name, head in agents.items():
+            house.write(name, **head)
+        await app.toolbox.refresh()
+        yield house

@@ -1,0 +1,469 @@
+"""Agents as tools, through the official client, with a scripted model over HTTP: contract of `run_agent`."""
+
+import itertools
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, ProgressNotification
+
+import agent_house
+import fakes
+from agent_house import AgentHouse, Turn
+from answers import error, said
+from eras import ERAS, HANDSHAKE, NEWEST, connected
+from outrider.serve.http import http_app
+
+pytestmark = pytest.mark.anyio
+OUTPUT = "application/vnd.dust.tool-output"
+FIELDS = "outrider/fields"
+
+SCRIPT = {
+    "echo": [Turn(thinking="I should simply say it back", text="You said what you said, and here it is again.")],
+    "planner": [Turn(text="planned")],
+    "parent": [Turn(calls=[("run_echo", {"query": "say it"})]), Turn(text="The child has answered.")],
+    "wide": [
+        Turn(calls=[("run_echo", {"query": "one"}), ("run_planner", {"query": "two"})]),
+        Turn(text="Both have answered."),
+    ],
+    "loop": [Turn(calls=[("run_loop", {"query": "again"})]), Turn(text="I may not call myself.")],
+    **{
+        f"deep{level}": [Turn(calls=[(f"run_deep{level + 1}", {"query": "down"})]), Turn(text="up")]
+        for level in range(1, 5)
+    },
+    "deep5": [Turn(text="bottom")],
+    "broken": [Turn(status=400)],
+    "boss": [Turn(calls=[("run_echo", {"query": "take over", "mode": "handoff"})]), Turn(text="handed over")],
+}
+AGENTS: dict[str, dict[str, Any]] = {
+    "echo": {"description": "Says it back"},
+    "planner": {},
+    "parent": {"tools": ["run_echo"]},
+    "wide": {"tools": ["run_echo", "run_planner"]},
+    "loop": {"tools": ["run_loop"]},
+    **{f"deep{level}": {"tools": [f"run_deep{level + 1}"]} for level in range(1, 5)},
+    "deep5": {},
+    "broken": {},
+    "boss": {"tools": ["run_echo"]},
+}
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[AgentHouse]:
+    """One house for all tests of this file: its engine takes seconds to open."""
+    home = tmp_path_factory.mktemp("house")
+    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def client(house: AgentHouse, era: str = NEWEST, **options: Any) -> AsyncGenerator[Client]:
+    with anyio.fail_after(60):
+        async with connected(house.app.server(), era, **options) as made:
+            yield made
+
+
+def fields(result: CallToolResult, at: int = 0) -> dict[str, Any]:
+    """A resource's own fields, and what every resource has."""
+    resource = result.content[at].resource
+    return resource.meta[FIELDS] | {"uri": resource.uri, "text": resource.text, "mimeType": resource.mime_type}
+
+
+def run_id(result: CallToolResult) -> str:
+    return result.meta["outrider/run"]["runId"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_each_agent_is_a_tool_with_its_name_and_description(house: AgentHouse, era: str):
+    async with client(house, era) as caller:
+        tools = {tool.name: tool for tool in (await caller.list_tools()).tools}
+    echo = tools["run_echo"]
+    assert echo.description == "Run agent echo (Says it back)"
+    assert echo.title == "echo"
+    assert echo.input_schema["required"] == ["query"]
+    assert set(echo.input_schema["properties"]) >= {
+        "query",
+        "childAgent",
+        "toolsetsToAdd",
+        "fileOrContentFragmentIds",
+        "conversationId",
+    }
+    assert "run_agent_tool_not_available" not in tools
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(house: AgentHouse, era: str):
+    async with client(house, era) as caller:
+        result = await caller.call_tool("run_echo", {"query": "hello"})
+    answer = fields(result)
+    assert not result.is_error
+    assert answer["mimeType"] == f"{OUTPUT}.run-agent-result"
+    assert answer["text"] == "You said what you said, and here it is again."
+    assert answer["chainOfThought"] == "I should simply say it back"
+    assert answer["uri"].endswith(answer["conversationId"])
+    assert answer["status"] == "completed"
+    assert answer["usage"]["tokens"] == 110
+    assert "refs" not in answer
+    assert result.structured_content is None
+
+
+async def test_fields_lie_beside_uri_and_text_on_the_wire(house: AgentHouse):
+    result = await house.app.call("run_echo", query="hello")
+    assert result.content[0].fields["conversationId"].startswith("cnv_")
+
+
+@asynccontextmanager
+async def noting(house: AgentHouse, era: str) -> AsyncGenerator[tuple[Client, list[Any]]]:
+    """A client, and the progress notices that reach it."""
+    seen: list[Any] = []
+
+    async def note(message: Any) -> None:
+        if isinstance(message, ProgressNotification):
+            seen.append(message.params)
+
+    if era == NEWEST:  # in memory the newest protocol has no messages to look at
+        async with served(house, message_handler=note) as caller:
+            yield caller, seen
+        return
+    async with client(house, era, message_handler=note) as caller:
+        yield caller, seen
+
+
+@asynccontextmanager
+async def served(house: AgentHouse, **options: Any) -> AsyncGenerator[Client]:
+    """A client of the newest protocol over HTTP."""
+    with anyio.fail_after(60):
+        async with fakes.serve(http_app(house.app.servers())) as url, Client(f"{url}/mcp", **options) as caller:
+            yield caller
+
+
+async def nothing(*_: Any) -> None:
+    """A progress callback: having one is what asks for progress."""
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_progress_shows_query_conversation_thinking_and_answer(house: AgentHouse, era: str):
+    async with noting(house, era) as (caller, seen):
+        result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=nothing)
+    outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
+    kinds = [output["type"] for output in outputs]
+    assert kinds[:2] == ["store_resource", "run_agent"]
+    assert set(kinds[2:]) == {"run_agent_chain_of_thought", "run_agent_generation_tokens"}
+    query = outputs[0]["contents"][0]["resource"]
+    assert query == {"mimeType": f"{OUTPUT}.run-agent-query", "text": "hello", "childAgentId": "echo", "uri": ""}
+    ids = {"childAgentId": "echo", "conversationId": fields(result)["conversationId"], "agentMessageId": run_id(result)}
+    assert all(output | ids == output for output in outputs[1:])
+    assert outputs[1]["query"] == "hello"
+    assert outputs[1]["userMessageId"].startswith("msg_")
+    texts = [output["text"] for output in outputs if output["type"] == "run_agent_generation_tokens"]
+    assert texts[-1] == fields(result)["text"]
+    assert all(late.startswith(early) for early, late in itertools.pairwise(texts))
+    assert [notice.progress for notice in seen] == sorted({notice.progress for notice in seen})
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_caller_that_did_not_ask_hears_no_progress(house: AgentHouse, era: str):
+    async with noting(house, era) as (caller, seen):
+        await caller.call_tool("run_echo", {"query": "hello"})
+    assert seen == []
+
+
+async def test_a_toolset_can_be_added_for_one_task(house: AgentHouse):
+    async with client(house) as caller:
+        await caller.call_tool("run_planner", {"query": "plan", "toolsetsToAdd": ["mcp_server_view_planning"]})
+    given = {tool["function"]["name"] for tool in house.model.asked[-1]["tools"]}
+    assert "create_goal" in given
+
+
+async def test_the_configured_agent_must_be_the_one_whose_tool_is_called(house: AgentHouse):
+    mime = "application/vnd.dust.tool-input.agent"
+    async with client(house) as caller:
+        right = {"uri": "agent://dust/w/w1/agents/echo", "mimeType": mime}
+        assert not (await caller.call_tool("run_echo", {"query": "q", "childAgent": right})).is_error
+        for uri in ("agent://dust/w/w1/agents/planner", "http://a.example", "agent://dust/agents/echo"):
+            wrong = await caller.call_tool("run_echo", {"query": "q", "childAgent": {"uri": uri, "mimeType": mime}})
+            assert "childAgent" in error(wrong)["message"]
+
+
+async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(house: AgentHouse):
+    kept = await house.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
+    async with client(house) as caller:
+        await caller.call_tool("run_echo", {"query": "look", "fileOrContentFragmentIds": [kept.id, "fil_unknown"]})
+    asked = str(house.model.asked[-1]["messages"])
+    assert "sales.csv" in asked
+    assert "fil_unknown" not in asked
+
+
+async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_person(house: AgentHouse):
+    meta: Any = {"session_id": "family", "identity": "ann@a.example"}
+    async with client(house) as caller:
+        result = await caller.call_tool("run_parent", {"query": "ask your child"}, meta=meta)
+    parent = await house.app.runs.get(run_id(result))
+    (child,) = [run for run in await runs_of(house, parent.root_run_id) if run.id != parent.id]
+    place = await conversations(house).get(child.conversation_id)
+    assert (place.visibility, place.title) == ("unlisted", "run_agent parent > echo")
+    assert (place.depth, place.ancestors) == (parent.depth + 1, ("parent",))
+    assert {parent.identity, child.identity, place.identity} == {"ann@a.example"}
+    assert fields(result)["usage"]["tokens"] == 330
+
+
+def conversations(house: AgentHouse) -> Any:
+    from outrider.agents.conversations import Conversations
+
+    return Conversations(house.app.database)
+
+
+async def runs_of(house: AgentHouse, root: str) -> list[Any]:
+    from outrider.agents.run import RunRows
+    from outrider.agents.tables import runs
+
+    return await RunRows(house.app.database).where(runs.c.root_run_id == root)
+
+
+async def test_children_of_one_step_work_side_by_side(house: AgentHouse):
+    async with client(house) as caller:
+        result = await caller.call_tool("run_wide", {"query": "both"})
+    assert fields(result)["text"] == "Both have answered."
+    assert {run.agent for run in await runs_of(house, run_id(result))} == {"wide", "echo", "planner"}
+
+
+async def test_an_agent_may_not_call_itself_and_hears_why(house: AgentHouse):
+    async with client(house) as caller:
+        result = await caller.call_tool("run_loop", {"query": "go"})
+    assert fields(result)["text"] == "I may not call myself."
+    assert "already at work above: loop > loop" in str(house.model.asked[-1]["messages"])
+
+
+async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(house: AgentHouse):
+    async with client(house) as caller:
+        result = await caller.call_tool("run_deep1", {"query": "dive"})
+    assert fields(result)["text"] == "up"
+    tree = await runs_of(house, run_id(result))
+    assert sorted(run.depth for run in tree) == [1, 2, 3, 4]
+    told = [str(asked["messages"]) for asked in house.model.asked if "You are deep4." in str(asked["messages"][0])]
+    assert "4 levels deep" in told[-1]
+
+
+async def test_a_conversation_can_be_gone_on_with(house: AgentHouse):
+    async with client(house) as caller:
+        first = fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
+        again = {"query": "what is my name?", "conversationId": first["conversationId"]}
+        second = fields(await caller.call_tool("run_echo", again))
+    assert second["conversationId"] == first["conversationId"]
+    assert "my name is Ann" in str(house.model.asked[-1]["messages"])
+    assert [each.role for each in await conversations(house).messages(first["conversationId"])] == [
+        "user",
+        "agent",
+        "user",
+        "agent",
+    ]
+
+
+async def test_any_other_conversation_id_means_a_new_conversation(house: AgentHouse):
+    async with client(house) as caller:
+        mine = fields(await caller.call_tool("run_echo", {"query": "q"}))["conversationId"]
+        other: Any = {"session_id": "somebody else"}
+        for known in ("cnv_unknown", mine):
+            result = await caller.call_tool("run_echo", {"query": "q", "conversationId": known}, meta=other)
+            assert fields(result)["conversationId"] not in (known, mine)
+
+
+async def test_the_callers_own_conversation_is_handed_over(house: AgentHouse):
+    meta: Any = {"session_id": "talk"}
+    async with client(house) as caller:
+        result = await caller.call_tool("run_echo", {"query": "take over", "conversationId": "talk"}, meta=meta)
+        exit_ = fields(result)
+        answer = await caller.call_tool("agent_run", {"runId": exit_["runId"], "waitSeconds": 30}, meta=meta)
+    assert not result.is_error
+    assert (exit_["type"], exit_["isError"]) == ("tool_early_exit", False)
+    assert exit_["mimeType"] == f"{OUTPUT}.agent-pause-tool-output"
+    assert "@echo" in exit_["text"]
+    assert fields(answer)["conversationId"] == exit_["conversationId"]
+    posted, _ = await conversations(house).messages(exit_["conversationId"])
+    assert posted.text == ":mention[echo]{sId=echo} take over"
+    place = await conversations(house).get(exit_["conversationId"])
+    assert (place.visibility, place.depth) == ("listed", 0)
+
+
+async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(house: AgentHouse):
+    async with client(house) as caller:
+        result = await caller.call_tool("run_boss", {"query": "who does it?"})
+    place = await house.app.runs.get(run_id(result))
+    messages = await conversations(house).messages(place.conversation_id)
+    posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
+    assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
+
+
+async def test_work_in_the_background_is_come_back_for(house: AgentHouse):
+    async with client(house) as caller:
+        started = await caller.call_tool("run_echo", {"query": "slowly", "mode": "background"})
+        assert run_id(started) in said(started)
+        for name, arguments in (("agent_run", {"waitSeconds": 30}), ("run_echo", {"query": "slowly"})):
+            later = await caller.call_tool(name, {"runId": run_id(started)} | arguments)
+            assert fields(later)["text"].startswith("You said")
+        listed = said(await caller.call_tool("agent_run", {}))
+    assert f"{run_id(started)} (completed) echo: slowly" in listed
+
+
+async def test_a_run_of_somebody_else_is_not_found(house: AgentHouse):
+    mine: Any = {"session_id": "mine"}
+    other: Any = {"session_id": "other"}
+    async with client(house) as caller:
+        run = run_id(await caller.call_tool("run_echo", {"query": "q"}, meta=mine))
+        for name in ("agent_run", "cancel_agent_run"):
+            refused = await caller.call_tool(name, {"runId": run}, meta=other)
+            assert error(refused)["code"] == "not_found"
+        assert (await caller.call_tool("agent_run", {}, meta=other)).content[0].text.startswith("You have not run")
+
+
+async def test_an_agent_that_fails_says_why_and_what_to_do(house: AgentHouse):
+    async with client(house) as caller:
+        failed = error(await caller.call_tool("run_broken", {"query": "q"}))
+    assert failed["message"].startswith("agent 'broken' failed: ")
+    assert failed["hint"]
+    assert failed["details"]["status"] == "failed"
+    assert failed["details"]["conversationId"].startswith("cnv_")
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+async def test_a_call_that_does_not_wait_tells_how_to_come_back(house: AgentHouse, seconds: int):
+    held = anyio.Event()
+    house.model.script = {**SCRIPT, "slow": [Turn(text="at last", until=held)]}
+    house.write("slow")
+    async with client(house) as caller:
+        run = run_id(await caller.call_tool("run_slow", {"query": "q", "mode": "background"}))
+        waiting = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": seconds})
+        assert "still at work" in said(waiting)
+        assert waiting.meta["outrider/run"]["status"] == "running"
+        held.set()
+        done = await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
+    assert fields(done)["text"] == "at last"
+
+
+async def test_cancelling_reaches_the_children(house: AgentHouse):
+    held = anyio.Event()
+    house.model.script = {
+        **SCRIPT,
+        "above": [Turn(calls=[("run_below", {"query": "wait"})])],
+        "below": [Turn(text="never", until=held)],
+    }
+    house.write("below")
+    house.write("above", tools=["run_below"])
+    async with client(house) as caller:
+        await caller.list_tools()
+        run = run_id(await caller.call_tool("run_above", {"query": "q", "mode": "background"}))
+        await child_of(house, run)
+        assert "is cancelled" in said(await caller.call_tool("cancel_agent_run", {"runId": run}))
+        told = error(await caller.call_tool("agent_run", {"runId": run, "waitSeconds": 10}))
+    held.set()
+    assert (told["code"], told["kind"]) == ("cancelled", "refused")
+    assert {each.status for each in await runs_of(house, run)} == {"cancelled"}
+
+
+async def child_of(house: AgentHouse, root: str) -> Any:
+    """The run's child, as soon as there is one."""
+    with anyio.fail_after(30):
+        while len(tree := await runs_of(house, root)) < 2:
+            await anyio.sleep(0.05)
+    return next(each for each in tree if each.id != root)
+
+
+async def ended(house: AgentHouse, run: str) -> Any:
+    """The run, once it is over."""
+    with anyio.fail_after(30):
+        async for _ in house.app.runs.follow(run):
+            pass
+    return await house.app.runs.get(run)
+
+
+async def test_a_client_that_cancels_takes_the_run_with_it(house: AgentHouse):
+    held = anyio.Event()
+    house.model.script = {**SCRIPT, "held": [Turn(text="never", until=held)]}
+    house.write("held")
+    async with client(house, HANDSHAKE) as caller:
+        with anyio.move_on_after(3):
+            await caller.call_tool("run_held", {"query": "q"})
+        run = await last_run(house)
+        assert (await ended(house, run)).status == "cancelled"
+    held.set()
+
+
+async def test_a_client_that_vanishes_leaves_the_run_running(house: AgentHouse):
+    held = anyio.Event()
+    house.model.script = {**SCRIPT, "lonely": [Turn(text="done all alone", until=held)]}
+    house.write("lonely")
+    with anyio.move_on_after(3):
+        async with connected(house.app.server(), NEWEST) as caller:
+            await caller.call_tool("run_lonely", {"query": "q"})
+    run = await last_run(house)
+    held.set()
+    assert (await ended(house, run)).answer == "done all alone"
+
+
+async def last_run(house: AgentHouse) -> str:
+    from outrider.agents.run import RunRows
+
+    return (await RunRows(house.app.database).where())[-1].id
+
+
+@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
+async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentHouse, era: str):
+    changed = anyio.Event()
+
+    async def note(message: Any) -> None:
+        if "tool" in type(message).__name__.lower():
+            changed.set()
+
+    name = f"newcomer {era}"
+    async with client(house, era, message_handler=note) as caller:
+        if era == HANDSHAKE:
+            assert caller.server_capabilities.tools.list_changed
+            assert f"run_newcomer_{era.replace('-', '_')}" not in await names(caller)
+            house.write(name)
+            with anyio.fail_after(20):
+                await changed.wait()
+        else:
+            async with caller.listen(tools_list_changed=True) as events:
+                await names(caller)
+                house.write(name)
+                with anyio.fail_after(20):
+                    await anext(aiter(events))
+        assert f"run_newcomer_{era.replace('-', '_')}" in await names(caller)
+
+
+async def names(caller: Client) -> set[str]:
+    return {tool.name for tool in (await caller.list_tools(cache_mode="bypass")).tools}
+
+
+async def test_an_agent_that_cannot_be_used_is_told_by_a_placeholder(house: AgentHouse):
+    broken = house.folder / "ruined.md"
+    broken.write_text("no front matter")
+    try:
+        async with client(house) as caller:
+            listed = await names(caller)
+            told = await caller.call_tool("run_agent_tool_not_available", {})
+    finally:
+        broken.unlink()
+    assert "run_agent_tool_not_available" in listed
+    assert "run_ruined" not in listed
+    assert "No child agent is configured" in said(told)
+    assert "ruined.md" in said(told)
+    assert told.is_error
+
+
+async def test_the_generic_tool_runs_agents_by_name(house: AgentHouse):
+    async with client(house) as caller:
+        arguments = {"agent": "echo", "query": "q", "budget": {"max_steps": 3, "max_seconds": 60}}
+        result = await caller.call_tool("run_agent", arguments)
+        unknown = error(await caller.call_tool("run_agent", {"agent": "ecco", "query": "q"}))
+    assert fields(result)["text"].startswith("You said")
+    assert (await house.app.runs.get(run_id(result))).budgets["steps"] == 3
+    assert (unknown["code"], unknown["hint"]) == ("unknown_agent", "did you mean echo?")
+
+
+async def test_a_call_waits_ten_minutes_for_its_agent_by_default(house: AgentHouse):
+    assert house.app.loaded.settings.run_agent.detach_seconds == 600
+    assert house.app.toolbox.get("run_echo").timeout > 600

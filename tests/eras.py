@@ -1,0 +1,88 @@
+"""The official client in three protocol eras, with or without a person behind it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
+from mcp.server import Server
+from mcp.shared.message import SessionMessage
+from mcp.types import CreateMessageResult, ElicitResult, TextContent
+
+NEWEST, HANDSHAKE, OLDEST = ERAS = ("2026-07-28", "2025-11-25", "2024-11-05")
+CAPABILITIES = ("person", "sampling", "nothing")
+
+
+class _Older:
+    """A stream of outgoing messages whose handshake offers an older version than the client would."""
+
+    def __init__(self, stream: Any, version: str) -> None:
+        self._stream = stream
+        self._version = version
+
+    async def send(self, item: SessionMessage) -> None:
+        if getattr(item.message, "method", "") == "initialize":
+            message: Any = item.message
+            message.params["protocolVersion"] = self._version
+        await self._stream.send(item)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stream.__aexit__(*error)
+
+
+class OlderTransport(InMemoryTransport):
+    """The in-memory transport for a client of an older version."""
+
+    def __init__(self, server: Server[Any], version: str) -> None:
+        super().__init__(server)
+        self._version = version
+
+    async def __aenter__(self) -> Any:
+        read, write = await super().__aenter__()
+        return read, _Older(write, self._version)
+
+
+async def _sampled(*_: Any) -> CreateMessageResult:
+    return CreateMessageResult(role="assistant", content=TextContent(text="no"), model="none")
+
+
+class Person:
+    """Answers forms: `choose(form's properties)` is what they fill in, None if they close it."""
+
+    def __init__(self, choose: Any) -> None:
+        self.forms: list[Any] = []
+        self._choose = choose
+
+    async def __call__(self, _: Any, params: Any) -> ElicitResult:
+        self.forms.append(params)
+        filled = self._choose(params.requested_schema["properties"])
+        if filled is None or filled == "decline":
+            return ElicitResult(action="decline" if filled else "cancel")
+        return ElicitResult(action="accept", content=filled)
+
+
+def says(decision: str, **more: str) -> Any:
+    """Chooses the same for every question that offers it."""
+    return lambda properties: {name: decision for name, field in properties.items() if "enum" in field} | more
+
+
+@asynccontextmanager
+async def connected(
+    server: Server[Any], era: str = NEWEST, capabilities: str = "nothing", person: Person | None = None, **options: Any
+) -> AsyncGenerator[Client]:
+    """A client of that era and with these capabilities."""
+    if capabilities == "person":
+        options["elicitation_callback"] = person
+    if capabilities == "sampling":
+        options["sampling_callback"] = _sampled
+    place = OlderTransport(server, era) if era == OLDEST else server
+    async with Client(place, mode="auto" if era == NEWEST else "legacy", **options) as client:
+        yield client
