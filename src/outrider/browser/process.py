@@ -99,7 +99,8 @@ def _spawned(program: Path, arguments: list[str], words: Path, reading: int, wri
         (os.POSIX_SPAWN_DUP2, reading, 3),
         (os.POSIX_SPAWN_DUP2, writing, 4),
     ]
-    environ = os.environ | {"TMPDIR": str(_temporary(words.parent))}
+    own = {"TMPDIR": str(_temporary(words.parent)), "BREAKPAD_DUMP_LOCATION": str(words.parent / "crashes")}
+    environ = os.environ | own
     return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
 
 

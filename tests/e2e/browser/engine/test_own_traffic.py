@@ -1,0 +1,273 @@
+"""What the browser does by itself, told by its own network log: in ours every connection is one to our proxies.
+
+Updates, safe browsing, sign-in, time, translation, spelling, name resolution, proxy scripts, QUIC, and what servers
+ask it to do later (reports, alternative services). As everywhere, a browser without our settings is let loose first.
+"""
+
+import asyncio
+import datetime as dt
+import ipaddress
+import json
+import ssl
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+from outrider.browser import Browsers, BrowserSettings, Session
+from outrider.browser.browser import Browser
+from outrider.browser.context import Context
+from outrider.browser.flags import NOWHERE
+from outrider.browser.launch import launch
+from outrider.browser.navigate import navigate
+from outrider.browser.page import Page
+from outrider.core.egress import EgressSettings, Guard
+
+# Asks whether there is a route to Google's name server over IPv6; connecting a UDP socket sends nothing.
+PROBE = "[2001:4860:4860::8888]:443"
+ASK = """() => {
+  const link = (rel, href) => document.head.append(Object.assign(document.createElement('link'), {rel, href}));
+  link('dns-prefetch', '//prefetched.example');
+  link('preconnect', 'http://preconnected.example');
+  const text = Object.assign(document.createElement('textarea'), {spellcheck: true, lang: 'de', value: 'helo wrld'});
+  document.body.append(text);
+  text.focus();
+  fetch('http://fetched.example/').catch(() => 0);
+  globalThis.Translator?.create({sourceLanguage: 'de', targetLanguage: 'en'}).catch(() => 0);
+  new (globalThis.webkitSpeechRecognition ?? Object)().start?.();
+  navigator.serviceWorker.register('/sw.js')
+    .then(() => navigator.serviceWorker.ready)
+    .then(ready => ready.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: new Uint8Array(65)}))
+    .catch(() => 0);
+}"""
+
+
+def told(file: Path) -> dict[str, set[str]]:
+    """From a log of the network (net/log/net_log_event_type_list.h): what was resolved, dialled, and by which proxy."""
+    text = file.read_text()
+    log = json.loads(text if text.rstrip().endswith("}") else text.rstrip().rstrip(",") + "]}")
+    names = {number: name for name, number in log["constants"]["logEventTypes"].items()}
+    found: dict[str, set[str]] = defaultdict(set)
+    for event in log["events"]:
+        kind, params = names[event["type"]], event.get("params", {})
+        for key in ("host", "address", "proxy_info", "url"):
+            if key in params:
+                found[f"{kind} {key}"].add(str(params[key]))
+    return found
+
+
+def resolved(log: dict[str, set[str]]) -> set[str]:
+    """Names that somebody was asked for."""
+    return {urlsplit(each).hostname or each for each in log["HOST_RESOLVER_MANAGER_JOB host"]}
+
+
+def hosts(log: dict[str, set[str]]) -> set[str | None]:
+    """Where requests wanted to go."""
+    return {urlsplit(each).hostname for each in log["URL_REQUEST_START_JOB url"]}
+
+
+@pytest.fixture
+async def bare(site, tmp_path: Path) -> dict[str, set[str]]:
+    """The log of a browser that nothing keeps from anything, after the page has asked."""
+    file = tmp_path / "bare.json"
+    running = await launch(proxy=None, extra=(f"--log-net-log={file}",))
+    try:
+        browser = Browser(running.connection)
+        await browser.start()
+        page = await Context(browser, None, None).new_page()
+        await navigate(page, f"{site.here}/article")
+        await page.evaluate_in("", ASK)
+        await page.loading.until(lambda: False, 4)
+    finally:
+        await running.aclose()
+    return told(file)
+
+
+async def test_nothing_is_resolved_or_dialled_but_our_proxies(bare, site, tmp_path):
+    file = tmp_path / "ours.json"
+    browsers = Browsers(BrowserSettings(flags=[f"--log-net-log={file}"]), site.guard, tmp_path)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/article")
+        async with session.use() as page:
+            await page.evaluate_in("", ASK)
+            await page.loading.until(lambda: False, 4)
+    finally:
+        await browsers.aclose()
+    ours = told(file)
+    # Without our settings: names of the page's and of the browser's own, and a direct way.
+    assert {"prefetched.example", "preconnected.example", "fetched.example"} <= resolved(bare)
+    assert [name for name in resolved(bare) if not name.endswith(".example")], "it asked for nothing of its own"
+    assert any("DIRECT" in each for each in bare["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"])
+    # With them: the same is wanted, and gets nowhere.
+    assert "fetched.example" in hosts(ours)
+    assert resolved(ours) == set()
+    ways = ours["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"]
+    assert ways
+    assert all(each.startswith("PROXY 127.0.0.1:") for each in ways)
+    dialled = ours["TCP_CONNECT_ATTEMPT address"]
+    assert dialled <= {each.removeprefix("PROXY ") for each in ways} | {urlsplit(NOWHERE).netloc}
+    assert ours["UDP_CONNECT address"] <= {PROBE}
+
+
+class Birds(asyncio.DatagramProtocol):
+    """A port over TCP and UDP that nobody may reach; counts who does."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.tcp = self.udp = 0
+
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.udp += 1
+
+    def accept(self, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tcp += 1
+        writer.transport.abort()
+
+
+@asynccontextmanager
+async def birds() -> AsyncGenerator[Birds]:
+    mine = Birds()
+    async with await asyncio.start_server(mine.accept, "127.0.0.1", 0) as server:
+        mine.port = server.sockets[0].getsockname()[1]
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(lambda: mine, ("127.0.0.1", mine.port))
+        try:
+            yield mine
+        finally:
+            transport.close()
+
+
+def certificate(folder: Path) -> ssl.SSLContext:
+    """A server's side of TLS for loopback, signed by itself."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "loopback")])
+    now = dt.datetime.now(dt.UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=5))
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    signed = made.add_extension(x509.SubjectAlternativeName([address]), critical=False).sign(key, hashes.SHA256())
+    pem = serialization.Encoding.PEM
+    plain = serialization.NoEncryption()
+    file = folder / "loopback.pem"
+    file.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain) + signed.public_bytes(pem))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+@asynccontextmanager
+async def asking(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[str]:
+    """A site over TLS that asks in its headers for what a browser does later and elsewhere."""
+    to = f"https://127.0.0.1:{reports.port}/"
+    group = json.dumps({"group": "far", "max_age": 1_000, "endpoints": [{"url": to}]})
+    error = json.dumps({"report_to": "far", "max_age": 1_000, "success_fraction": 1.0, "failure_fraction": 1.0})
+    headers = (
+        f'report-to: {group}\r\nnel: {error}\r\nreporting-endpoints: far="{to}"\r\n'
+        "content-security-policy: script-src 'none'; report-to far\r\n"
+        f'alt-svc: h3="127.0.0.1:{quic.port}"; ma=1000\r\n'
+    )
+    body = b"<title>Asking</title><script>1</script>"
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await reader.readuntil(b"\r\n\r\n"):
+                head = f"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {len(body)}\r\n{headers}\r\n"
+                writer.write(head.encode() + body)
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=certificate(folder)) as server:
+        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+
+def eager(quic: Birds) -> tuple[str, ...]:
+    """Flags under which a browser trusts our certificate, reports at once, and wants QUIC."""
+    forced = f"--origin-to-force-quic-on=127.0.0.1:{quic.port}"
+    return ("--ignore-certificate-errors", "--short-reporting-delay", forced)
+
+
+async def provoke(page: Page, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
+    """Visits the site again and again and asks for an address over QUIC, until all birds have sung or time is up."""
+    for number in range(3):
+        await navigate(page, f"{url}?{number}", **wish)
+    fetch = "(url) => { fetch(url, {mode: 'no-cors'}).catch(() => 0) }"
+    await page.evaluate_in("test", fetch, f"https://127.0.0.1:{quic.port}/")
+    with anyio.move_on_after(6):
+        while not (reports.tcp and quic.udp):
+            await anyio.sleep(0.05)
+
+
+async def test_what_servers_ask_for_later_and_quic_go_nowhere(tmp_path):
+    async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
+        running = await launch(proxy=None, extra=eager(quic))
+        try:
+            browser = Browser(running.connection)
+            await browser.start()
+            await provoke(await Context(browser, None, None).new_page(), url, reports, quic)
+        finally:
+            await running.aclose()
+        assert quic.udp, "no QUIC was tried"
+        assert reports.tcp, "no report was tried"
+    async with birds() as reports, birds() as quic, asking(tmp_path, reports, quic) as url:
+        guard = Guard(EgressSettings(allow=[urlsplit(url).netloc]))
+        browsers = Browsers(BrowserSettings(flags=list(eager(quic))), guard, tmp_path)
+        try:
+            session, there = await browsers.open("test", url)
+            assert there.title == "Asking"
+            async with session.use() as page:
+                await provoke(page, url, reports, quic, guard=guard)
+        finally:
+            await browsers.aclose()
+        assert [(bird.tcp, bird.udp) for bird in (reports, quic)] == [(0, 0), (0, 0)]
+
+
+SCHEMES = """() => {
+  const urls = ['file:///etc/passwd', 'view-source:/article', 'chrome://version', 'chrome-extension://a/b',
+    'devtools://devtools/bundled/inspector.html', 'ftp://127.0.0.1/', 'filesystem:/temporary/a', 'outrider:x'];
+  for (const url of urls) {
+    try { window.open(url) } catch {}
+    document.body.append(Object.assign(document.createElement('iframe'), {src: url}));
+    document.body.append(Object.assign(document.createElement('img'), {src: url}));
+    fetch(url).then(got => got.text()).then(text => { globalThis.read = text }, () => 0);
+    const link = Object.assign(document.createElement('a'), {href: url, target: '_blank'});
+    document.body.append(link);
+    link.click();
+  }
+}"""
+
+
+async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, opened):
+    session: Session = await opened("/article")
+    async with session.use() as page:
+        await page.evaluate_in("", SCHEMES)
+        await page.loading.until(lambda: not page.loading.busy(), 2)
+        assert await page.evaluate_in("", "() => globalThis.read ?? null") is None
+        shown = {frame.url.partition(":")[0] for each in session.tabs for frame in each.frames if not frame.failed}
+    assert shown <= {"http", "about", ""}
+
+
+async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, opened):
+    await opened("/form")
+    profile = browsers.running[0].running.profile.path
+    handlers = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            mine = f"BREAKPAD_DUMP_LOCATION={profile}".encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        handlers += [line] if mine and "crashpad_handler" in line[0] else []
+    assert all(f"--database={profile}/crashes" in line for line in handlers), handlers
+    assert not [part for line in handlers for part in line if part.startswith("--url=")]
