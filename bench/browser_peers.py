@@ -1,4 +1,4 @@
-"""The browser's contenders: each the MCP server that its makers ship, on the same Chromium, told what to do in its words."""
+"""The browser's contenders: each the MCP server that its makers ship, on the same Chromium, spoken to in its words."""
 
 import os
 import re
@@ -42,9 +42,11 @@ class Contender(ABC):
     def environ(self) -> dict[str, str]:
         return {}
 
-    def start(self) -> None: ...
+    def start(self) -> None:  # noqa: B027 - some have nothing to do
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027
+        ...
 
     def call(self, tool: str, **arguments: Any) -> str:
         """What a tool answers, as text; what it took is in `took`, in milliseconds."""

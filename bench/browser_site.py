@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 SEED = 4_711
 ROWS = 2_000
 PRODUCTS = 48
-WORDS = (
+WORDS = (  # noqa: SIM905
     "river stone paper morning letter garden window silver harbour quiet market signal winter copper bridge lantern "
     "orchard valley cotton engine museum travel kitchen forest island violin carpet summer shadow station"
 ).split()
@@ -120,13 +120,15 @@ def spa() -> str:
     """A board whose cards a script draws, with handlers that markup does not show."""
     return page(
         "Board",
-        """<div id=bar class=bar><input aria-label="New card"><button id=add>Add</button></div><div id=cards class=cards></div>
+        """<div id=bar class=bar><input aria-label="New card"><button id=add>Add</button></div>
+<div id=cards class=cards></div>
 <script>
 const words = %s;
 const draw = (text, at) => {
   const card = document.createElement('div');
   card.className = 'card';
-  card.innerHTML = `<h3>${text}</h3><p>Due on day ${at}</p><span class=star>★</span> <button>Done</button> <a href="#/${at}">Open</a>`;
+  card.innerHTML = `<h3>${text}</h3><p>Due on day ${at}</p><span class=star>★</span>
+    <button>Done</button> <a href="#/${at}">Open</a>`;
   card.querySelector('.star').addEventListener('click', () => card.classList.toggle('starred'));
   card.querySelector('button').addEventListener('click', () => card.remove());
   document.querySelector('#cards').append(card);
@@ -142,9 +144,11 @@ def frames() -> str:
     """A page in pieces: two frames and a shadow root."""
     return page(
         "Pieces",
-        "<iframe src=/login title='Sign in' width=500 height=300></iframe><iframe src=/part width=500 height=200></iframe>"
+        "<iframe src=/login title='Sign in' width=500 height=300></iframe>"
+        "<iframe src=/part width=500 height=200></iframe>"
         "<x-box></x-box><script>customElements.define('x-box', class extends HTMLElement { connectedCallback() {"
-        "this.attachShadow({mode: 'open'}).innerHTML = '<h2>Inside</h2><p>What the root holds.</p><button>Press</button>' } })"
+        "this.attachShadow({mode: 'open'}).innerHTML = "
+        "'<h2>Inside</h2><p>What the root holds.</p><button>Press</button>' } })"
         "</script>",
     )
 
@@ -153,7 +157,8 @@ def login() -> str:
     return page(
         "Sign in",
         "<form action=/thanks><div class=field><label for=u>User name</label> <input id=u></div><div class=field>"
-        "<label for=p>Password</label> <input id=p type=password></div><button>Sign in</button> <a href=/lost>Lost it?</a></form>",
+        "<label for=p>Password</label> <input id=p type=password></div><button>Sign in</button> "
+        "<a href=/lost>Lost it?</a></form>",
     )
 
 
@@ -213,7 +218,8 @@ PAGES = {
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: object) -> None: ...
+    def log_message(self, *_: object) -> None:  # ty: ignore[incompatible-method-override]
+        ...
 
     def do_GET(self) -> None:
         asked = urlsplit(self.path)

@@ -39,6 +39,11 @@ class Server:
             self._process.kill()
             self._process.wait()
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The result of a request."""
         self._ask(method, params)
