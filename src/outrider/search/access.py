@@ -150,9 +150,15 @@ def _status(  # noqa: PLR0917 - one row of a report, from everything there is
         keyless=provider.keyless is not None,
         missing=missing,
         reason=reason,
-        remedy=provider.remedy,
+        remedy=_remedy(provider, powers, usable=access is not None),
         health=health.get(access.id) if access else None,
     )
+
+
+def _remedy(provider: Provider, powers: Powers, *, usable: bool) -> str:
+    if usable or not provider.browses or provider.missing(powers):
+        return provider.remedy
+    return f"add {provider.name.removesuffix('_page')!r} to `search.browser.engines`"
 
 
 def _why_not(provider: Provider, settings: SearchSettings, missing: tuple[str, ...]) -> str:

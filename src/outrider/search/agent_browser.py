@@ -26,6 +26,7 @@ from outrider.search.settings import AgentBrowserSettings
 from outrider.search.tree_text import lines_of_snapshot
 
 PACKAGE = "agent-browser"
+BLANK = "about:blank"
 OLDEST = (0, 15, 0)  # whose snapshots are known
 NEWLINES = (0, 41, 0)  # from here on at the latest a browser flag may hold commas
 VERSION_SECONDS = 5.0
@@ -33,7 +34,6 @@ COMMAND_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
 INSTALL_SECONDS = 60.0
 BROWSER_SECONDS = 120.0
-EMPTY_MS = "700"  # in which an empty page may still fill
 IDLE_MS = 120_000  # after which its background process ends by itself, should ours be killed
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "DISPLAY", "SSL_CERT_FILE")  # no keys of ours
 # As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
@@ -207,19 +207,23 @@ class Visit:
         self._name = name
         self._folder = folder
         self._environ = environ
+        self._running = False
 
     async def see(self, url: str) -> Seen:
         """Opens an address and says what is there.
 
         Raises `timeout`, `bad_reply` for more than 10 MB or for what is no JSON, `unavailable` for its own failures.
         """
+        if not self._running:
+            # The first page of a new browser is now and then lost to an error page: let it be an empty one.
+            await self._open(BLANK)
+            self._running = True
         await self._open(url)
         seen = await self._snapshot(url)
-        if not seen.lines:
-            # A page may still be empty when its load is over, most of all the first one of a new browser.
-            await self._ask("wait", EMPTY_MS)
-            seen = await self._snapshot(url)
-        return seen
+        if seen.lines:
+            return seen
+        await self._open(url)
+        return await self._snapshot(url)
 
     async def html(self) -> str:
         """The document of the page that was seen last. Raises as `see`."""

@@ -147,7 +147,7 @@ async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp
     await found(search)
     await found(search, Query("other"))
     asked = [each for each in fake_agent_browser.calls(one) if each["argv"] != ["--version"]]
-    assert [each["argv"][0] for each in asked] == ["open", "snapshot", "close"] * 2
+    assert [each["argv"][0] for each in asked] == ["open", "open", "snapshot", "close"] * 2
     assert all(each["argv"][-3:-1] == ["--json", "--session"] for each in asked)
     assert all(each["argv"][1] == "-u" for each in asked if each["argv"][0] == "snapshot")
     assert len({each["argv"][-1] for each in asked}) == 2
@@ -165,7 +165,7 @@ async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_pat
     one = program(tmp_path)
     nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
     await found(searching(tmp_path, command=str(one)), Query(nasty, count=5))
-    opened = next(each["argv"] for each in fake_agent_browser.calls(one) if each["argv"][0] == "open")
+    opened = [each["argv"] for each in fake_agent_browser.calls(one) if each["argv"][0] == "open"][-1]
     assert opened[1].startswith("https://www.google.com/search?q=--help+%24%28id%29+%60id%60%3B+rm")
     assert len(opened) == 5
 

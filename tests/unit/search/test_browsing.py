@@ -180,3 +180,4 @@ async def test_an_engine_that_is_not_chosen_says_where_to_choose_it():
         rows = {row.name: row for row in await search.status()}
     assert rows["google_page"].usable
     assert "search.browser.engines" in rows["yandex_page"].reason
+    assert "add 'yandex'" in rows["yandex_page"].remedy

@@ -44,7 +44,7 @@ def missing(powers: Powers) -> str:
 provider = Provider(
     name="agent_browser",
     title="agent-browser",
-    remedy="install it with npm and set `search.agent_browser.command`, see the search guide",
+    remedy="install it with npm and set `search.agent_browser.command`, see docs/guides/web-search.md",
     keyless=8,
     site_operator=True,
     max_count=10,
