@@ -29,6 +29,11 @@ KINDS = {
     "code": "code", "rows": "table rows", "items": "list items", "headings": "headings", "links": "links",
     "math": "LaTeX",
 }  # fmt: skip
+KEPT = (
+    "Structure of the main content that is left in the Markdown, mean of the pages that have any; in brackets of that "
+    "which was extracted at all."
+)
+WRITTEN = "The same of the pages that were written for this purpose (`evals/structure/pages`)."
 
 
 @dataclass(frozen=True)
@@ -159,6 +164,7 @@ def part(
     order = [sample for turn in range(turns) for sample in corpus[turn::turns]]
     flat = {name: [read for turn in reads for read in turn] for name, reads in found.items()}
     where = "pages of our own" if small else "pages of the WCXB development split, on which our model was trained"
+    real = [Page(s.id, s.url, b"", facts_of(s.html(), s.url, s.text)) for s in order]
     times = {name: sorted(read.ms for read in reads) for name, reads in flat.items()}
     return Part(
         "Main content",
@@ -175,17 +181,7 @@ def part(
             ),
             Measured("CPU seconds until ready", YARDSTICK, started, digits=2),
         ],
-        "\n\n".join(
-            [
-                _speeds(flat),
-                _quality(order, flat),
-                "Structure of the main content that is left in the Markdown, mean of the pages that have any; in "
-                "brackets of that which was extracted at all.",
-                _structure([Page(s.id, s.url, b"", facts_of(s.html(), s.url, s.text)) for s in order], flat),
-                "The same of the pages that were written for this purpose (`evals/structure/pages`).",
-                made,
-            ]
-        ),
+        "\n\n".join([_speeds(flat), _quality(order, flat), KEPT, _structure(real, flat), WRITTEN, made]),
     )
 
 

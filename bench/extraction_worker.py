@@ -47,8 +47,8 @@ def trafilatura() -> tuple[Extract, Extract | None]:
 
 
 def readability_lxml() -> tuple[Extract, Extract | None]:
-    import markdownify  # ty: ignore[unresolved-import]
-    import readability  # ty: ignore[unresolved-import]
+    import markdownify  # ty: ignore[import-not-found]
+    import readability  # ty: ignore[import-not-found]
 
     def markdown(html: bytes, url: str) -> str:
         page = readability.Document(html, url=url or None)

@@ -17,7 +17,7 @@ SEEDS = 60
 
 def main() -> None:
     """Writes seeds into the folder if it is empty, then fuzzes until it is told to stop."""
-    import atheris  # ty: ignore[unresolved-import]
+    import atheris  # ty: ignore[import-not-found]
 
     with atheris.instrument_imports(include=["outrider.pages"]):
         import outrider

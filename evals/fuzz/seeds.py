@@ -46,8 +46,8 @@ PLAIN = {
 def files() -> dict[str, bytes]:
     """Suffix to body."""
     sys.path.append(str(TESTS))
-    from documents import all_kinds  # ty: ignore[unresolved-import]
-    from site_app import drawn  # ty: ignore[unresolved-import]
+    from documents import all_kinds  # ty: ignore[import-not-found]
+    from site_app import drawn  # ty: ignore[import-not-found]
 
     found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
     found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")

@@ -113,7 +113,7 @@ class File:
 
     def problems(self, data: bytes) -> Iterator[str]:
         """Of the reader that the registry chooses; refusals say what to do."""
-        from documents import read  # ty: ignore[unresolved-import]
+        from documents import read  # ty: ignore[import-not-found]
         from outrider.core.errors import OutriderError
 
         kind, _, body = data.partition(b"\n")
