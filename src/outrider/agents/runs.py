@@ -69,8 +69,8 @@ class Runs:
         self._models = models
         self._guard = guard
         self._toolboxes = toolboxes
-        self._questions = questions
-        self._conversations = conversations
+        self.questions = questions
+        self.conversations = conversations
         self._opening = anyio.Lock()
         self._engine: Engine | None = None
         self._locks: Locks | None = None
@@ -113,7 +113,7 @@ class Runs:
         await self._models.chain(agent.model)
         posted = (
             message_id
-            or (await self._conversations.post(conversation.id, "user", query, agent=agent.name, files=files)).id
+            or (await self.conversations.post(conversation.id, "user", query, agent=agent.name, files=files)).id
         )
         row = new_row(
             agent,
@@ -318,7 +318,7 @@ class Runs:
     async def _hands(self, run: Run, pen: Pen) -> Hands:
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
         toolbox = restricted((await self._boxes())[1], agent)
-        return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
+        return Hands(run, toolbox, self.steps, self.questions, pen, width=self._settings.width)
 
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> "Outcome":
         chain = await self._models.chain(Agent.model_validate(run.definition).model)
@@ -370,7 +370,7 @@ class Runs:
         if not await self._rows.finish(run, self.worker, **values):
             return
         if outcome.answer and status in ENDED:
-            await self._conversations.post(
+            await self.conversations.post(
                 run.conversation_id,
                 "agent",
                 outcome.answer,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import agent_tools
 from outrider.core.db import Database
 
 
@@ -14,3 +15,11 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     opened = Database.file(tmp_path / "data" / "outrider.db")
     yield opened
     await opened.close()
+
+
+@pytest.fixture(autouse=True)
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where the toolset of `agent_tools` is installed as a plugin."""
+    folder = agent_tools.install(tmp_path / "plugins")
+    monkeypatch.syspath_prepend(folder)
+    return folder

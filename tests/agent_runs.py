@@ -1,0 +1,104 @@
+"""Apps whose agents think with scripted models and use the test's own tools, and processes that run such apps."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fakes
+from model_apis import ModelServer, Script
+from outrider.agents.definition import Agent, Budgets
+from outrider.agents.run import Run
+from outrider.agents.stream import RunEvent
+from outrider.app import App, open_app
+from outrider.core.context import Call
+from outrider.settings import load
+
+KEY = "sk-very-secret"
+TESTS = Path(__file__).parent
+
+
+def flags(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
+    """Settings under which agents use that server, speaking one of its formats."""
+    base = {"chat": "/v1", "responses": "/v1", "anthropic": "", "google": ""}[wire]
+    profile = {"base_url": f"{url}{base}", "model": "scripted", "key": "SCRIPTED_KEY", "api": wire}
+    profile |= {} if wire in ("chat", "responses") else {"provider": wire}
+    return {
+        "toolsets": ["all"],
+        "search": {"keyless": False},
+        "models": {"profiles": {"scripted": profile}, "default": ["scripted"], "local": False} | models,
+    }
+
+
+@dataclass(frozen=True)
+class Office:
+    """An open app and the model that its agents think with."""
+
+    app: App
+    server: ModelServer
+
+    async def begin(self, query: str = "Go.", *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
+        """Begins a run of an agent with the test's tools."""
+        return await begin(self.app, query, budgets=budgets, **fields)
+
+    async def run(self, query: str = "Go.", **fields: Any) -> Run:
+        """The run, once nobody works on it any more."""
+        run = await self.begin(query, **fields)
+        return await self.end(run)
+
+    async def end(self, run: Run) -> Run:
+        await self.events(run)
+        return await self.app.runs.get(run.id)
+
+    async def events(self, run: Run, after: int = 0) -> list[RunEvent]:
+        return [event async for event in self.app.runs.follow(run.id, after)]
+
+
+async def begin(app: App, query: str, *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
+    described = {"name": "tester", "description": "tests", "instructions": "Do it.", "toolsets": ["ledger"]}
+    agent = Agent(**(described | fields), budgets=Budgets(**(budgets or {})))
+    conversation = await app.runs.conversations.create(Call(), agent.name, title="test")
+    return await app.runs.start(agent, query, Call(identity="ann"), conversation=conversation)
+
+
+@asynccontextmanager
+async def office(play: Script, wire: str = "chat", **settings: Any) -> AsyncGenerator[Office]:
+    """An open app over a model that plays this script."""
+    server = ModelServer(play)
+    async with fakes.serve(server.app()) as url:
+        loaded = load(flags(url, wire) | settings, environ={"SCRIPTED_KEY": KEY})
+        async with open_app(loaded) as app:
+            yield Office(app, server)
+
+
+class Worker:
+    """A process of its own that begins a run, or takes up the runs of the dead.
+
+    Args:
+        home: Its home, and so its database.
+        plugins: Where the tools' plugin is installed.
+        url: The model's server.
+        query: What to ask; None to only take up what others left.
+    """
+
+    def __init__(self, home: Path, plugins: Path, url: str, query: str | None = None, database: str = "") -> None:
+        command = [sys.executable, str(TESTS / "agent_worker.py"), url, query or "", database]
+        path = os.pathsep.join((str(TESTS), str(plugins)))
+        environ = {**os.environ, "HOME": str(home), "PYTHONPATH": path, "SCRIPTED_KEY": KEY}
+        self._process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=home)
+
+    def line(self) -> str:
+        """What it says next: the run's id, or that it is ready."""
+        assert self._process.stdout
+        return self._process.stdout.readline().strip()
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdout
+        self._process.stdout.close()

@@ -1,0 +1,27 @@
+"""A process that works on runs until it is killed: `python agent_worker.py MODEL_URL QUERY DATABASE`."""
+
+import sys
+
+import anyio
+
+from agent_runs import begin, flags
+from outrider.app import open_app
+from outrider.settings import load
+
+
+async def main(url: str, query: str, database: str) -> None:
+    loaded = load(flags(url) | ({"database": database} if database else {}))
+    async with open_app(loaded) as app:
+        if query:
+            run = await begin(app, query)
+            print(run.id, flush=True)
+        else:
+            await app.runs.recover()
+            print("ready", flush=True)
+        while True:
+            await app.runs.recover()
+            await anyio.sleep(0.2)
+
+
+if __name__ == "__main__":
+    anyio.run(main, *sys.argv[1:4])

@@ -1,0 +1,70 @@
+"""Agents think with any of the usual wire formats: thinking, text and tools, streamed over HTTP."""
+
+import json
+
+import pytest
+
+from agent_runs import KEY, office
+from model_apis import WIRES, Asked, Turn, script
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_thinking_text_and_tools_arrive_in_every_format(wire: str):
+    turns = script(
+        Turn(thinking="First I look.", text="Looking.", calls=[("look", {"text": "a"}), ("note", {"text": "b"})]),
+        Turn(thinking="Now I know.", text="It is **done**: ü.", tokens=(200, 20)),
+    )
+    async with office(turns, wire) as house:
+        run = await house.begin("What is there?")
+        events = await house.events(run)
+        ended = await house.app.runs.get(run.id)
+    assert (ended.status, ended.stop_reason, ended.answer) == ("completed", "done", "It is **done**: ü.")
+    assert ended.thoughts == "First I look.\n\nNow I know."
+    assert (ended.usage["requests"], ended.usage["input_tokens"], ended.usage["output_tokens"]) == (2, 300, 30)
+
+    def said(kind: str, step: int) -> str:
+        return "".join(event.data["text"] for event in events if event.kind == kind and event.data["step"] == step)
+
+    assert (said("thinking", 1), said("text", 1), said("text", 2)) == (
+        "First I look.",
+        "Looking.",
+        "It is **done**: ü.",
+    )
+    started = {event.data["tool"]: event.data for event in events if event.kind == "tool_started"}
+    assert json.loads(started["look"]["arguments"]) == {"text": "a"}
+    outcomes = {event.data["tool"]: event.data["outcome"] for event in events if event.kind == "tool_ended"}
+    assert outcomes == {"look": "ok", "note": "ok"}
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    asked = house.server.asked
+    assert "What is there?" in asked[0].text
+    assert {"look", "note", "send"} <= set(asked[0].tools)
+    assert ["seen: a" in result or "noted: b" in result for result in asked[1].results] == [True, True]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_the_key_reaches_the_provider_and_nothing_else(wire: str, home):
+    async with office(script(Turn(status=400)), wire) as house:
+        run = await house.run()
+        assert KEY in json.dumps(dict(house.server.asked[0].headers))
+        assert (run.status, run.stop_reason) == ("failed", "model_error")
+        assert "HTTP 400" in run.error["message"]
+    kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"scripted" in kept
+    assert KEY.encode() not in kept
+
+
+async def test_a_conversation_goes_on_where_it_was():
+    def play(asked: Asked) -> Turn:
+        return Turn(text=f"Turn {asked.turns}.", thinking="Hm.")
+
+    async with office(play) as house:
+        first = await house.run("One?")
+        conversation = await house.app.runs.conversations.get(first.conversation_id)
+        agent = (await house.app.runs.get(first.id)).definition
+        from outrider.agents.definition import Agent
+        from outrider.core.context import Call
+
+        second = await house.app.runs.start(Agent(**agent), "Two?", Call(), conversation=conversation)
+        ended = await house.end(second)
+    assert (first.answer, ended.answer) == ("Turn 0.", "Turn 1.")
+    assert "One?" in house.server.asked[1].text
