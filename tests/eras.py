@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
-from mcp.types import CreateMessageResult, ElicitResult, TextContent
+from mcp.types import CreateMessageResult, ElicitResult, InputRequiredResult, TextContent
 
 NEWEST, HANDSHAKE, OLDEST = ERAS = ("2026-07-28", "2025-11-25", "2024-11-05")
 CAPABILITIES = ("person", "sampling", "nothing")
@@ -72,6 +72,13 @@ class Person:
 def says(decision: str, **more: str) -> Any:
     """Chooses the same for every question that offers it."""
     return lambda properties: {name: decision for name, field in properties.items() if "enum" in field} | more
+
+
+def filled(first: InputRequiredResult, decision: str = "approved") -> dict[str, Any]:
+    """The answers to the forms of a paused call."""
+    asked: dict[str, Any] = dict(first.input_requests or {})
+    fields = {name: request.params.requested_schema["properties"] for name, request in asked.items()}
+    return {name: ElicitResult(action="accept", content=says(decision)(each)) for name, each in fields.items()}
 
 
 @asynccontextmanager

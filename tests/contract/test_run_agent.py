@@ -140,7 +140,7 @@ async def served(house: AgentHouse, **options: Any) -> AsyncGenerator[Client]:
             yield caller
 
 
-async def nothing(*_: Any) -> None:
+async def nothing(progress: float, total: float | None, message: str | None) -> None:
     """A progress callback: having one is what asks for progress."""
 
 

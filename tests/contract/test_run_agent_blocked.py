@@ -1,0 +1,335 @@
+"""Runs that wait for people, in three protocol eras and with three kinds of clients: asked, answered, gone on with."""
+
+import json
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult, InputRequiredResult
+
+import agent_house
+from agent_house import AgentHouse, Turn
+from answers import said
+from eras import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
+from outrider.agents.approvals import Questions
+from outrider.core import blocked
+from outrider.serve.mcp import Pause, mcp_server
+from outrider.serve.seal import security
+
+pytestmark = pytest.mark.anyio
+FIELDS = "outrider/fields"
+PAUSE = "application/vnd.dust.tool-output.agent-pause-tool-output"
+
+
+def noting(what: str) -> list[Turn]:
+    """An agent that writes something down, which needs consent, and then says so."""
+    return [Turn(calls=[("add_observation", {"observation": what})]), Turn(text=f"Dealt with {what}.")]
+
+
+SCRIPT = {
+    "leaf": noting("the leaf's note"),
+    "left": noting("left"),
+    "right": noting("right"),
+    "middle": [Turn(calls=[("run_leaf", {"query": "write it down"})]), Turn(text="The leaf is done.")],
+    "top": [Turn(calls=[("run_middle", {"query": "have it written"})]), Turn(text="All is done.")],
+    "fork": [
+        Turn(calls=[("run_left", {"query": "go"}), ("run_right", {"query": "go"})]),
+        Turn(text="Both sides are done."),
+    ],
+    "twice": [*noting("first")[:1], *noting("second")],
+}
+WRITES = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
+AGENTS: dict[str, dict[str, Any]] = {
+    "leaf": WRITES,
+    "left": WRITES,
+    "right": WRITES,
+    "twice": WRITES,
+    "middle": {"tools": ["run_leaf"]},
+    "top": {"tools": ["run_middle"]},
+    "fork": {"tools": ["run_left", "run_right"]},
+}
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[AgentHouse]:
+    """One house for all tests of this file."""
+    home = tmp_path_factory.mktemp("house")
+    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+        yield opened
+
+
+def of(session: str, **step: Any) -> Any:
+    """The `_meta` of a call in that session."""
+    return {"session_id": session} | ({"stepContext": step} if step else {})
+
+
+async def notes(house: AgentHouse, session: str) -> list[str]:
+    """What was really written down in that session: the side effects."""
+    from outrider.core.context import Call
+
+    state = await house.app.call("get_current_state", Call(session=session))
+    return state.data["observations"]
+
+
+@asynccontextmanager
+async def client(house: AgentHouse, *how: Any, **options: Any) -> AsyncGenerator[Client]:
+    with anyio.fail_after(90):
+        async with connected(house.app.server(), *how, **options) as made:
+            yield made
+
+
+def waits(result: CallToolResult) -> blocked.Blocked:
+    """What the blocked result waits for."""
+    found = blocked.read(result.model_dump(by_alias=True, mode="json", exclude_none=True))
+    assert found is not None, result
+    return found
+
+
+def answer(result: CallToolResult) -> str:
+    assert not result.is_error, said(result)
+    return result.content[0].resource.text
+
+
+@pytest.mark.parametrize("capabilities", CAPABILITIES)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_grandchild(
+    house: AgentHouse, era: str, capabilities: str
+):
+    session = f"{era} {capabilities}"
+    person = Person(says("approved"))
+    async with client(house, era, capabilities, person) as caller:
+        result = await caller.call_tool("run_top", {"query": "go"}, meta=of(session))
+        if capabilities != "person" or era == OLDEST:
+            result = await told_by_the_host(house, caller, result, session)
+        else:
+            (form,) = person.forms
+            assert "the leaf's note" in form.message
+    assert answer(result) == "All is done."
+    assert await notes(house, session) == ["the leaf's note"]
+
+
+async def told_by_the_host(house: AgentHouse, caller: Client, result: CallToolResult, session: str) -> CallToolResult:
+    """Goes on from a blocked result as a host does that shows questions in its own way."""
+    assert result.is_error
+    assert len(result.content) == 1
+    assert set(json.loads(said(result))) == {"__dust_blocked_awaiting_input"}
+    waiting = waits(result)
+    (event,) = waiting.events
+    assert event["type"] == "tool_approve_execution"
+    assert event["inputs"] == {"observation": "the leaf's note"}
+    assert event["metadata"] == {"mcpServerName": "planning", "toolName": "add_observation", "agentName": "leaf"}
+    assert (event["stake"], event["isLastBlockingEventForStep"]) == ("high", True)
+    assert event["configurationId"] == "leaf"
+    assert await notes(house, session) == []
+    decision = {"actionId": event["actionId"], "decision": "approved"}
+    meta = of(session, resumeState=waiting.state, decisions=[decision])
+    return await caller.call_tool("run_top", {"query": "go"}, meta=meta)
+
+
+async def test_the_state_is_what_the_wire_format_says(house: AgentHouse):
+    async with client(house) as caller:
+        state = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("shape"))).state
+    assert state["conversationId"].startswith("cnv_")
+    assert state["userMessageId"].startswith("msg_")
+
+
+async def test_the_later_form_is_a_resource_and_no_error(house: AgentHouse):
+    server = mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(form="resource"))
+    async with connected(server) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("later form"))
+    resource = result.content[0].resource
+    assert not result.is_error
+    assert (resource.mime_type, resource.uri) == (PAUSE, "")
+    assert resource.meta[FIELDS]["type"] == "tool_blocked_awaiting_input"
+    assert waits(result).events[0]["type"] == "tool_approve_execution"
+    assert waits(result).state["conversationId"].startswith("cnv_")
+
+
+@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
+async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentHouse, era: str):
+    def refuse(properties: dict[str, Any]) -> dict[str, str]:
+        name = next(name for name, field in properties.items() if "enum" in field)
+        return {name: "rejected", f"{name}_reason": "not on a Sunday"}
+
+    async with client(house, era, "person", Person(refuse)) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"reason {era}"))
+    assert answer(result) == "Dealt with the leaf's note."
+    assert "not on a Sunday" in str(house.model.asked[-1]["messages"])
+    assert await notes(house, f"reason {era}") == []
+
+
+@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
+async def test_declining_the_form_refuses_what_it_asked(house: AgentHouse, era: str):
+    async with client(house, era, "person", Person(lambda _: "decline")) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(f"declined {era}"))
+    assert answer(result) == "Dealt with the leaf's note."
+    assert await notes(house, f"declined {era}") == []
+
+
+@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
+async def test_a_form_that_is_closed_leaves_the_question_open_for_later(house: AgentHouse, era: str):
+    session = f"closed {era}"
+    async with client(house, era, "person", Person(lambda _: None)) as caller:
+        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session)))
+    assert len(waiting.events) == 1
+    async with client(house, era, "person", Person(says("approved"))) as caller:
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of(session, resumeState=waiting.state))
+    assert answer(result) == "Dealt with the leaf's note."
+    assert await notes(house, session) == ["the leaf's note"]
+
+
+@pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])
+async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(house: AgentHouse, era: str):
+    session = f"parts {era}"
+
+    def one_at_a_time(properties: dict[str, Any]) -> dict[str, str]:
+        return {next(name for name, field in properties.items() if "enum" in field): "approved"}
+
+    person = Person(one_at_a_time)
+    async with client(house, era, "person", person) as caller:
+        result = await caller.call_tool("run_fork", {"query": "go"}, meta=of(session))
+    assert answer(result) == "Both sides are done."
+    assert [
+        sum("enum" in field for field in form.requested_schema["properties"].values()) for form in person.forms
+    ] == [
+        2,
+        1,
+    ]
+    assert sorted(await notes(house, session)) == ["left", "right"]
+
+
+async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(house: AgentHouse):
+    async with client(house) as caller:
+        waiting = waits(await caller.call_tool("run_fork", {"query": "go"}, meta=of("host parts")))
+        assert [event["isLastBlockingEventForStep"] for event in waiting.events] == [True, True]
+        for event, left in zip(waiting.events, (1, 0), strict=True):
+            decision = {"actionId": event["actionId"], "decision": "approved"}
+            meta = of("host parts", resumeState=waiting.state, decisions=[decision])
+            result = await caller.call_tool("run_fork", {"query": "go"}, meta=meta)
+            assert len(await notes(house, "host parts")) == (0 if left else 2)
+            assert not left or len(waits(result).events) == left
+    assert answer(result) == "Both sides are done."
+
+
+async def test_repeating_a_resume_changes_nothing(house: AgentHouse):
+    async with client(house) as caller:
+        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("again")))
+        decision = {"actionId": waiting.events[0]["actionId"], "decision": "approved"}
+        meta = of("again", resumeState=waiting.state, decisions=[decision])
+        results = [await caller.call_tool("run_leaf", {"query": "go"}, meta=meta) for _ in range(3)]
+    assert {answer(result) for result in results} == {"Dealt with the leaf's note."}
+    assert await notes(house, "again") == ["the leaf's note"]
+
+
+async def test_a_decision_by_another_door_counts(house: AgentHouse):
+    async with client(house) as caller:
+        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("door")))
+        await Questions(house.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
+        result = await caller.call_tool("run_leaf", {"query": "go"}, meta=of("door", resumeState=waiting.state))
+    assert answer(result) == "Dealt with the leaf's note."
+
+
+async def test_always_is_asked_once(house: AgentHouse):
+    person = Person(says("always_approved"))
+    meta = of("always") | {"identity": "always@a.example"}
+    async with client(house, NEWEST, "person", person) as caller:
+        for _ in range(2):
+            assert answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
+    assert len(person.forms) == 1
+    assert sorted(await notes(house, "always")) == ["first", "first", "second", "second"]
+
+
+async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentHouse):
+    async with client(house) as caller:
+        waiting = waits(await caller.call_tool("run_leaf", {"query": "go"}, meta=of("mine")))
+        stolen = of("yours", resumeState=waiting.state)
+        refused = await caller.call_tool("run_leaf", {"query": "go"}, meta=stolen)
+    assert refused.structured_content["error"]["code"] == "not_found"
+
+
+# State that the client carries
+
+
+@asynccontextmanager
+async def paused(server: Any, session: str = "sealed") -> AsyncGenerator[tuple[Client, InputRequiredResult]]:
+    """A client of the newest protocol that drives the rounds by itself, and the first question."""
+    async with connected(server, NEWEST, "person", Person(says("approved"))) as caller:
+        first = await caller.session.call_tool("run_leaf", {"query": "go"}, meta=of(session), allow_input_required=True)
+        assert isinstance(first, InputRequiredResult)
+        yield caller, first
+
+
+async def again(caller: Client, first: InputRequiredResult, state: str, **changed: Any) -> Any:
+    call: Any = {"name": "run_leaf", "arguments": {"query": "go"}, "meta": of("sealed")} | changed
+    with anyio.fail_after(60):
+        return await caller.session.call_tool(
+            **call, request_state=state, input_responses=filled(first), allow_input_required=True
+        )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"state": "tampered"},
+        {"arguments": {"query": "something else"}},
+        {"name": "run_left"},
+        {"meta": {"session_id": "another"}},
+        {"meta": {"session_id": "sealed", "identity": "bob@a.example"}},
+    ],
+    ids=["tampered", "arguments", "tool", "session", "person"],
+)
+async def test_state_is_refused_where_it_does_not_belong(house: AgentHouse, changed: dict[str, Any]):
+    async with paused(house.app.server()) as (caller, first):
+        sealed = str(first.request_state)
+        change = dict(changed)
+        middle = len(sealed) // 2
+        flipped = sealed[:middle] + sealed[middle:].swapcase()
+        state = flipped if change.pop("state", None) else sealed
+        with pytest.raises(MCPError, match="Call the tool again without requestState"):
+            await again(caller, first, state, **change)
+    assert "cnv_" not in sealed
+    assert "run_" not in sealed
+
+
+async def test_state_that_is_too_old_is_refused(house: AgentHouse, tmp_path: Path):
+    pause = Pause(security("", tmp_path, hours=1e-9))
+    async with paused(mcp_server(house.app.toolbox, house.app.artifacts, pause=pause)) as (caller, first):
+        with pytest.raises(MCPError, match="Invalid or expired requestState"):
+            await again(caller, first, first.request_state or "")
+
+
+async def test_replicas_that_share_a_key_take_each_others_state(house: AgentHouse, tmp_path: Path):
+    key = "k" * 32
+    servers = [
+        mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(security(key, tmp_path / name, hours=25)))
+        for name in ("one", "two")
+    ]
+    stranger = mcp_server(house.app.toolbox, house.app.artifacts, pause=Pause(security("x" * 32, tmp_path, hours=25)))
+    async with paused(servers[0], "sealed") as (_, first):
+        pass
+    async with connected(stranger, NEWEST, "person", Person(says("approved"))) as caller:
+        with pytest.raises(MCPError, match="requestState"):
+            await again(caller, first, first.request_state or "")
+    async with connected(servers[1], NEWEST, "person", Person(says("approved"))) as caller:
+        assert answer(await again(caller, first, first.request_state or "")) == "Dealt with the leaf's note."
+
+
+async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_reads(tmp_path: Path):
+    one, two = (security("", tmp_path / "kept", hours=25).codec for _ in range(2))
+    assert two.unseal(one.seal(b"state")) == b"state"
+    assert stat.S_IMODE((tmp_path / "kept" / "state.key").stat().st_mode) == 0o600
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["state.key"]
+
+
+async def test_consent_to_a_tool_is_sealed_the_same_way(house: AgentHouse):
+    server = mcp_server(house.app.toolbox, house.app.artifacts)
+    async with connected(server, NEWEST, "person", Person(says("approved"))) as caller:
+        arguments = {"sessionId": "s", "script": "1"}
+        asked = await caller.session.call_tool("inject_javascript", arguments, allow_input_required=True)
+        assert isinstance(asked, InputRequiredResult)
+        assert "inject_javascript" not in (asked.request_state or "")

@@ -1,0 +1,126 @@
+"""Work of agents across the end of a call, of a connection and of the process that did it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.types import InputRequiredResult
+
+import agent_house
+import fakes
+from agent_house import AgentHouse, Model, Turn
+from answers import said
+from eras import NEWEST, Person, connected, filled
+from outrider.core.context import Call
+from outrider.serve.http import http_app
+
+pytestmark = pytest.mark.anyio
+WRITER = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
+SCRIPT = {
+    "writer": [Turn(calls=[("add_observation", {"observation": "written once"})]), Turn(text="Written down.")],
+    "chief": [Turn(calls=[("run_writer", {"query": "write"})]), Turn(text="I had it written down.")],
+}
+AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_writer"]}}
+
+
+@asynccontextmanager
+async def lives(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
+    """As many lives of one house as are wanted: the same home and model, one after another."""
+    model = Model(SCRIPT)
+    async with agent_house.serving(model) as flags:
+        flags |= {"data_dir": str(home / "data")}
+        yield [agent_house.living(home, model, flags, AGENTS, **settings) for _ in range(count)]
+
+
+async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):
+    with anyio.fail_after(120):
+        async with lives(home, 2) as (before, after):
+            async with before as house, connected(house.app.server(), NEWEST, "person", Person(None)) as caller:
+                first = await caller.session.call_tool("run_chief", {"query": "go"}, allow_input_required=True)
+                assert isinstance(first, InputRequiredResult)
+            async with after as house, connected(house.app.server(), NEWEST, "person", Person(None)) as caller:
+                done = await caller.session.call_tool(
+                    "run_chief", {"query": "go"}, request_state=first.request_state, input_responses=filled(first)
+                )
+                observed = (await house.app.call("get_current_state", Call())).data["observations"]
+    assert done.content[0].resource.text == "I had it written down."
+    assert observed == ["written once"]
+
+
+async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(home: Path):
+    held = anyio.Event()
+    script = {"slow": [Turn(text="at last", until=held)]}
+    settings = {"data_dir": str(home / "data"), "run_agent": {"detach_seconds": 0.5}}
+    with anyio.fail_after(60):
+        async with agent_house.opened(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
+            detached = await caller.call_tool("run_slow", {"query": "take your time"})
+            run = detached.meta["outrider/run"]
+            held.set()
+            again = {"query": "take your time", "runId": run["runId"]}
+            done = await ended(house, caller, again)
+    assert not detached.is_error
+    assert run["status"] == "running"
+    assert "still at work" in said(detached)
+    assert f'agent_run {{"runId": "{run["runId"]}"}}' in said(detached)
+    assert done.content[0].resource.text == "at last"
+
+
+@asynccontextmanager
+async def client(house: AgentHouse) -> AsyncGenerator[Client]:
+    async with connected(house.app.server(), NEWEST) as caller:
+        yield caller
+
+
+async def ended(house: AgentHouse, caller: Client, arguments: dict[str, Any]) -> Any:
+    """The answer, as soon as the run is over."""
+    async for _ in house.app.runs.follow(arguments["runId"]):
+        pass
+    return await caller.call_tool("run_slow", arguments)
+
+
+async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
+    held = anyio.Event()
+    script = {"slow": [Turn(text="finished alone", until=held)]}
+    with anyio.fail_after(60):
+        async with (
+            agent_house.opened(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
+            fakes.serve(http_app(house.app.servers())) as url,
+        ):
+            with pytest.raises(httpx2.ReadTimeout):
+                await lost(url)
+            held.set()
+            (run,) = await runs_of(house)
+            async for _ in house.app.runs.follow(run):
+                pass
+            assert (await house.app.runs.get(run)).answer == "finished alone"
+
+
+async def lost(url: str) -> None:
+    """Calls the agent over HTTP and hangs up while it works."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"},
+    }
+    params = {"name": "run_slow", "arguments": {"query": "q"}, "_meta": meta}
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": NEWEST,
+        "mcp-method": "tools/call",
+        "mcp-name": "run_slow",
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    async with httpx2.AsyncClient(timeout=5) as web:
+        answer = await web.post(f"{url}/mcp", json=body, headers=headers)
+        raise AssertionError(answer.text)
+
+
+async def runs_of(house: AgentHouse) -> list[str]:
+    from outrider.agents.run import RunRows
+
+    return [run.id for run in await RunRows(house.app.database).where()]
