@@ -1,0 +1,100 @@
+"""The result of a run that waits: both forms say the same and can be read back."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from outrider.core import blocked
+from outrider.core.questions import Question
+from outrider.core.result import Resource, Result, Text
+
+SEND = Question(
+    id="qst_1",
+    run_id="run_1",
+    root_run_id="run_0",
+    call_id="c1",
+    kind="approval",
+    agent="clerk",
+    toolset="mail",
+    tool="send_mail",
+    title="Send mail",
+    message="Send it?",
+    arguments={"to": "bob"},
+    stake="high",
+    created_at=1.5,
+    conversation_id="cnv_1",
+    message_id="msg_1",
+)
+LOGIN = replace(SEND, id="qst_2", kind="authentication", stake=None, details={"provider": "github", "scope": "repo"})
+STATE = {"conversationId": "cnv_0", "userMessageId": "msg_0"}
+MIME = "application/vnd.dust.tool-output.agent-pause-tool-output"
+FORMS: list[blocked.Format] = ["error_json", "resource"]
+
+
+def wire(result: Result) -> dict[str, Any]:
+    """As the protocol edge writes it."""
+    items = [
+        {"type": "text", "text": item.text}
+        if isinstance(item, Text)
+        else {"type": "resource", "resource": {"mimeType": item.mime_type, "text": item.text, **item.fields}}
+        for item in result.content
+        if isinstance(item, Text | Resource)
+    ]
+    return {"content": items, "isError": result.is_error}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_written_can_be_read(form: blocked.Format):
+    result = blocked.written([SEND, LOGIN], STATE, form=form, mime_type=MIME)
+    found = blocked.read(wire(result))
+    assert found is not None
+    assert found.state == STATE
+    assert [event["actionId"] for event in found.events] == ["qst_1", "qst_2"]
+    assert result.is_error is (form == "error_json")
+
+
+def test_an_approval_has_all_fields_of_the_wire_format():
+    (event,) = blocked.read(wire(blocked.written([SEND], STATE, form="error_json", mime_type=MIME))).events
+    assert event == {
+        "type": "tool_approve_execution",
+        "created": 1500,
+        "configurationId": "clerk",
+        "conversationId": "cnv_1",
+        "messageId": "msg_1",
+        "actionId": "qst_1",
+        "isLastBlockingEventForStep": True,
+        "inputs": {"to": "bob"},
+        "stake": "high",
+        "metadata": {"mcpServerName": "mail", "toolName": "send_mail", "agentName": "clerk"},
+    }
+
+
+@pytest.mark.parametrize(("form", "kind"), [("error_json", "tool_error"), ("resource", "tool_personal_auth_required")])
+def test_a_missing_login_names_provider_and_tool(form: blocked.Format, kind: str):
+    (event,) = blocked.read(wire(blocked.written([LOGIN], STATE, form=form, mime_type=MIME))).events
+    assert event["type"] == kind
+    assert event["error"]["code"] == "mcp_server_personal_authentication_required"
+    assert event["authError"] == {
+        "mcpServerId": "mail",
+        "toolName": "send_mail",
+        "message": "Send it?",
+        "provider": "github",
+        "scope": "repo",
+    }
+
+
+def test_the_last_question_of_each_run_is_marked():
+    other = replace(SEND, id="qst_3", run_id="run_2")
+    result = blocked.written([SEND, other, LOGIN], STATE, form="error_json", mime_type=MIME)
+    found = blocked.read(wire(result))
+    assert [event["isLastBlockingEventForStep"] for event in found.events] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "hello", "{", f'{{"{blocked.KEY}": 1}}', f'["{blocked.KEY}"]', f'{{"{blocked.KEY}": {{"state": []}}}}'],
+)
+def test_anything_else_is_no_blocked_result(text: str):
+    assert blocked.read({"content": [{"type": "text", "text": text}, 1, {"type": "resource"}]}) is None
+    assert blocked.read({}) is None

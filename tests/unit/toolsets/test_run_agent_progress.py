@@ -1,0 +1,94 @@
+"""What callers see of an agent at work: gathered, complete, and never a word too many."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.context import Call
+from outrider.toolsets.run_agent_progress import Feed, Style
+
+pytestmark = pytest.mark.anyio
+IDS = {"childAgentId": "echo", "conversationId": "cnv_1"}
+
+
+class Told:
+    """A caller that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.notices: list[tuple[float, str, Any]] = []
+
+    async def __call__(
+        self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
+    ) -> None:
+        self.notices.append((done, message, data["output"] if data else None))
+
+    def outputs(self, kind: str) -> list[dict[str, Any]]:
+        return [output for _, _, output in self.notices if output and output["type"] == kind]
+
+
+async def fed(style: Style, events: list[tuple[str, dict[str, Any]]]) -> Told:
+    told = Told()
+    feed = Feed(Call(progress=told), style)
+    async with feed.following(IDS):
+        for kind, data in events:
+            await feed.take(kind, data)
+    return told
+
+
+def words(*texts: str, step: int = 1, kind: str = "text") -> list[tuple[str, dict[str, Any]]]:
+    return [(kind, {"text": text, "step": step}) for text in texts]
+
+
+async def test_many_words_make_few_notices_that_hold_the_text_so_far():
+    told = await fed("accumulated", words(*(f"word{number} " for number in range(200))))
+    outputs = told.outputs("run_agent_generation_tokens")
+    assert len(outputs) <= 5
+    assert outputs[-1]["text"].count("word") == 200
+    assert all(outputs[-1]["text"].startswith(each["text"]) for each in outputs)
+    assert all(each | IDS == each for each in outputs)
+
+
+async def test_deltas_make_up_the_text():
+    told = await fed("deltas", words("one ", "two ", "three"))
+    outputs = told.outputs("run_agent_generation_tokens")
+    assert "".join(each["text"] for each in outputs) == "one two three"
+    assert all(each["delta"] for each in outputs)
+
+
+async def test_thinking_and_answer_are_told_apart_and_steps_by_lines():
+    events = [*words("hm", kind="thinking"), *words("first"), *words("second", step=2)]
+    told = await fed("accumulated", events)
+    assert told.outputs("run_agent_chain_of_thought")[-1]["chainOfThought"] == "hm"
+    assert told.outputs("run_agent_generation_tokens")[-1]["text"] == "first\nsecond"
+
+
+@pytest.mark.parametrize("style", ["accumulated", "deltas"])
+async def test_a_step_that_is_begun_again_takes_its_words_back(style: Style):
+    events = [*words("kept"), *words("void", step=2), ("status", {"restarted": 2}), *words("new", step=2)]
+    last = (await fed(style, events)).outputs("run_agent_generation_tokens")[-1]
+    assert last["text"] == "kept\nnew"
+    assert last.get("reset", style == "accumulated")
+
+
+async def test_tools_are_named_without_a_payload():
+    told = await fed("accumulated", [("tool_started", {"tool": "web_search", "title": "Web search", "step": 1})])
+    assert [(message, output) for _, message, output in told.notices] == [("Web search", None)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5), st.integers(1, 3)), max_size=20))
+async def test_whatever_comes_the_numbers_rise_and_the_deltas_are_whole(events: list[tuple[str, str, int]]):
+    ordered = sorted(events, key=lambda event: event[2])
+    told = await fed("deltas", [(kind, {"text": text, "step": step}) for kind, text, step in ordered])
+    numbers = [done for done, _, _ in told.notices]
+    assert numbers == sorted(set(numbers))
+    for kind, name, output in (
+        ("text", "text", "run_agent_generation_tokens"),
+        ("thinking", "chainOfThought", "run_agent_chain_of_thought"),
+    ):
+        steps: dict[int, str] = {}
+        for each, text, step in ordered:
+            if each == kind:
+                steps[step] = steps.get(step, "") + text
+        assert "".join(each[name] for each in told.outputs(output)) == "\n".join(steps.values())
