@@ -19,6 +19,7 @@ from typing import Any
 
 import anyio
 
+from outrider.core.errors import OutriderError
 from outrider.search import command
 from outrider.search.failures import failure
 from outrider.search.outline import Line
@@ -39,6 +40,8 @@ KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "DISPLAY"
 # As our own browser: WebRTC and QUIC would go past the proxy, and so would names that are resolved ahead.
 FLAGS = ("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic")
 RESOLVER = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+# How npm reaches its packages; installing is not browsing, and does not go through the guard.
+FOR_NPM = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
 NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
 Version = tuple[int, int, int]
 
@@ -174,7 +177,11 @@ class AgentBrowser:
         return str(own)
 
     async def _must(self, program: list[str], seconds: float, folder: Path) -> None:
-        ended = await command.run(program, seconds=seconds, environ=self._base(), folder=folder)
+        environ = self._base() | {name: self._environ[name] for name in self._environ if FOR_NPM.fullmatch(name)}
+        try:
+            ended = await command.run(program, seconds=seconds, environ=environ, folder=folder)
+        except OutriderError as error:
+            raise type(error)(error.message, code=error.code, hint=self.instructions) from None
         if ended.code:
             said = (ended.err or ended.out).strip()[-300:]
             message = f"{PACKAGE} could not be installed ({Path(program[0]).name} ended with {ended.code}): {said}"

@@ -53,7 +53,8 @@ def program(folder: Path, **behaviour: Any) -> Path:
 def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search:
     """A search that asks nothing but the program."""
     chosen = AgentBrowserSettings.model_validate(settings)
-    environ = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path), "BRAVE_API_KEY": "s3cret"}
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    environ = {"PATH": path, "HOME": str(tmp_path), "NPM_CONFIG_CACHE": "/c", "BRAVE_API_KEY": "s3cret"}
     cli = AgentBrowser(
         chosen, tmp_path / "data", proxy_url=lambda: PROXY, executable=lambda: "/the/browser", environ=environ
     )
@@ -285,7 +286,7 @@ def installing(tmp_path: Path, **behaviour: Any) -> None:
     made = program(tmp_path, **behaviour).parent
     npm(
         tmp_path,
-        f"pathlib.Path({str(tmp_path / 'npm.json')!r}).write_text(json.dumps(sys.argv[1:]))\n"
+        f"pathlib.Path({str(tmp_path / 'npm.json')!r}).write_text(json.dumps([sys.argv[1:], dict(os.environ)]))\n"
         "target = pathlib.Path(sys.argv[sys.argv.index('--prefix') + 1]) / 'node_modules' / '.bin'\n"
         f"shutil.copytree({str(made)!r}, target)",
     )
@@ -294,11 +295,13 @@ def installing(tmp_path: Path, **behaviour: Any) -> None:
 async def test_with_consent_the_pinned_version_is_installed_without_the_packages_scripts(tmp_path: Path):
     installing(tmp_path, version="0.41.2")
     assert (await found(searching(tmp_path, auto_install=True))).hits
-    asked = json.loads((tmp_path / "npm.json").read_text())
+    asked, environ = json.loads((tmp_path / "npm.json").read_text())
     assert asked[0] == "install"
     assert asked[-1] == "agent-browser@0.41.2"
     assert "--ignore-scripts" in asked
     assert "-g" not in asked
+    assert environ["NPM_CONFIG_CACHE"] == "/c"
+    assert "s3cret" not in environ.values()
     assert str(tmp_path / "data") in asked[asked.index("--prefix") + 1]
 
 
