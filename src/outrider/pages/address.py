@@ -1,7 +1,7 @@
 """Addresses in documents: absolute, and only those that a reader may follow."""
 
 import re
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from outrider.core.untrusted import is_safe_link
 
@@ -9,6 +9,7 @@ ADDRESS_LIMIT = 2_000  # characters
 # What needs no more than a look: nothing to join, to escape or to resolve.
 WHOLE = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#][\w.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII | re.IGNORECASE)
 ROOTED = re.compile(r"/(?![/\\])[\w.~:/?#@!$&'*+,;=%\[\]-]*", re.ASCII)
+UNSAFE = re.compile(r"[\s()<>\"\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")  # in Markdown, or anywhere
 ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNORECASE)
 
 
@@ -32,4 +33,8 @@ def _joined(address: str, base: str) -> str:
         return ""
     if not is_safe_link(joined):
         return ""
-    return joined.replace(" ", "%20").replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+    return (
+        UNSAFE.sub(lambda found: quote(found[0], safe="", errors="replace"), joined)
+        if UNSAFE.search(joined)
+        else joined
+    )

@@ -24,7 +24,7 @@ ODD = re.compile(
     "[^\\n\\t\\x20-\\x7e\\xa0-\\xac\\xae-\\u02ff\\u0391-\\u03a1\\u03a3-\\u03ff\\u0400-\\u0481\\u2010-\\u2027\\u2030-\\u205e\\u20a0-\\u20bf"
     "\\u2190-\\u21ff\\u2500-\\u25ff\\u3000-\\u3029\\u3041-\\u3096\\u309b-\\u30ff\\u4e00-\\u9fef\\uac00-\\ud7a3\\uff01-\\uff5e]"
 )
-ENDS = re.compile(r"[^\S\n]+(?=\n)")
+ENDS = re.compile(r"(?<![^\S\n])[^\S\n]+(?=\n)")
 BLANKS = re.compile(r"\n{3,}")
 
 
@@ -96,16 +96,23 @@ class Document:
         return document
 
 
-def tidy(text: str) -> str:
-    """`clean`, in pieces so that plain ASCII lines pass at once, and never more than one empty line."""
+def tidy(text: str, *, exact: bool = False) -> str:
+    """`clean`, in pieces so that plain lines pass at once, and never more than one empty line.
+
+    With `exact`, white space stays as it is, as in listings.
+    """
     if not ODD.search(text):
+        if exact:
+            return text.strip("\n")
         return BLANKS.sub("\n\n", ENDS.sub("", text)).strip("\n").rstrip()
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
         text = PILE.sub(r"\1", text)
-    lines = (("".join(map(clean, _pieces(line))) if ODD.search(line) else line).rstrip() for line in text.split("\n"))
-    return BLANKS.sub("\n\n", "\n".join(lines)).strip("\n")
+    lines = ["".join(map(clean, _pieces(line))) if ODD.search(line) else line for line in text.split("\n")]
+    if exact:
+        return "\n".join(lines).strip("\n")
+    return BLANKS.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip("\n")
 
 
 def _pieces(line: str) -> Iterator[str]:

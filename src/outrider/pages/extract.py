@@ -47,7 +47,7 @@ def extract(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No search for cycles: a page makes none, and its thousands of parts set off a dozen searches, a sixth of the time."""
+    """No search for cycles: a page makes none, and its thousands of parts set off many, a sixth of the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -61,8 +61,8 @@ def _document(found: Content) -> Document:
     facts = found.facts
     told = {"canonical": facts.canonical, "types": facts.types(), "scripts": facts.scripts}
     return Document(
-        markdown=tidy(found.markdown),
-        text=tidy(found.text),
+        markdown=tidy(found.markdown, exact=True),
+        text=tidy(found.text, exact=True),
         title=facts.title(),
         description=facts.description(),
         language=facts.language,

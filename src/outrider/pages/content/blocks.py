@@ -24,6 +24,7 @@ NUMBER: dict[str, int] = {tag: number for number, tag in enumerate(TAGS)}
 CUSTOM = NUMBER["custom"]
 CELLS = frozenset({NUMBER["td"], NUMBER["th"]})
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
+FURNITURE = frozenset({"mw-editsection", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"})
 DROPPED = [
     "style",
     "template",
@@ -65,6 +66,14 @@ TEXT_LIMIT = 2_000_000  # characters of all blocks together
 
 PLAIN, MARK, LINK, BLOCK, CELL, PRE, DROP = range(7)  # what an element on the stack does when it ends
 OPEN, LINKED, CLOSE, BREAK, IMAGE, NEXT_CELL = range(6)  # what a piece of a block is, when it is no text
+
+
+class Formula(str):
+    """Text that is LaTeX already."""
+
+    __slots__ = ()
+
+
 Piece = str | tuple[int, Any]
 Given = dict[str, str | None]
 Hides = Callable[[Given], bool]
@@ -247,15 +256,17 @@ class Walk:
         own = hides(given)
         if not own and not (self.by_rule and self.by_rule(given)):
             return False
-        if tag in NEVER_HIDDEN or node.mem_id in self.shown:
+        if tag in NEVER_HIDDEN or node.mem_id in self.shown or "math" in (given.get("class") or ""):
             return False
         self._drop(node, tag)
         self.hidden_here = True
         self.ruled_here = not own
         return True
 
-    def _ignore(self, node: Any, tag: str) -> None:
-        pass
+    def _ignore(self, node: Any, _tag: str) -> None:
+        if node.first_child is not None:  # as in MathML and SVG
+            self.ids.append(node.mem_id)
+            self.ends.append(PLAIN)
 
     def _drop(self, node: Any, _tag: str) -> None:
         self.ids.append(node.mem_id)
@@ -268,7 +279,7 @@ class Walk:
         """An element without an action: of our own page's making, or inline without a meaning."""
         if tag is None:
             return
-        if "-" in tag:
+        if "-" in tag and tag[:4] != "mjx-":
             self._block(node, tag)
             return
         given = node.attributes
@@ -276,6 +287,9 @@ class Walk:
             if self._hides(node, tag, given):
                 return
             if names := given.get("class"):
+                if names in FURNITURE:
+                    self._drop(node, tag)
+                    return
                 self.inner |= bits(names)
         self.ids.append(node.mem_id)
         self.ends.append(PLAIN)
@@ -323,6 +337,9 @@ class Walk:
             if self._hides(node, tag, given):
                 return
             if names := given.get("class"):
+                if names in FURNITURE:
+                    self._drop(node, tag)
+                    return
                 self.inner |= bits(names)
         self.in_link += 1
         self.links += 1
@@ -332,7 +349,8 @@ class Walk:
         self.ids.append(node.mem_id)
         self.ends.append(LINK)
 
-    def _break(self, _node: Any, _tag: str) -> None:
+    def _break(self, node: Any, tag: str) -> None:
+        self._ignore(node, tag)
         if self.listing:
             self.pieces.append("\n")
             return
@@ -343,25 +361,29 @@ class Walk:
         else:
             self.last_break = True
 
-    def _image(self, node: Any, _tag: str) -> None:
+    def _image(self, node: Any, tag: str) -> None:
         given = node.attributes
+        if (names := given.get("class")) and "math-fallback" in names:
+            return  # the formula itself stands beside it
+        self._ignore(node, tag)
         self.images += 1
         self.pieces.append((IMAGE, given))
         self.page.images.append(given)
 
-    def _rule(self, _node: Any, _tag: str) -> None:
+    def _rule(self, node: Any, tag: str) -> None:
         self._flush()
+        self._ignore(node, tag)
 
     def _math(self, node: Any, tag: str) -> None:
         if formula := of_math(node):
-            self._text(formula)
+            self._text(Formula(formula))
             self._drop(node, tag)
         else:
             self._other(node, tag)
 
     def _script(self, node: Any, tag: str) -> None:
         if formula := of_script(node):
-            self._text(formula)
+            self._text(Formula(formula))
         self._drop(node, tag)
 
     def _noscript(self, node: Any, tag: str) -> None:
@@ -427,7 +449,7 @@ class Walk:
         if address and address[0] != "#" and len(page.links) < LINKS:
             here = block == len(page.texts)
             words = (
-                "".join([each for each in self.pieces[start:] if each.__class__ is str]) if here else page.texts[block]
+                "".join([each for each in self.pieces[start:] if isinstance(each, str)]) if here else page.texts[block]
             )
             page.links.append((address, block, words))
         self.in_link -= 1
@@ -481,6 +503,8 @@ class Walk:
             self.pieces = []
         else:
             self.pieces = [piece for piece in pieces if piece[0] == IMAGE][-WAITING:] if self.images else []
+            if self.in_link:
+                self.pieces += [piece for piece in pieces if piece[0] == LINKED][-1:]
         self.breaks = self.linked = 0
         self.last_break = False
 

@@ -1,7 +1,9 @@
 """Formulas as LaTeX, from wherever a page keeps them."""
 
+import re
 from typing import Any
 
+DISPLAYED = re.compile(r"\{\\(?:displaystyle|textstyle)\b(.*)\}")
 LIMIT = 5_000  # characters of a formula
 
 
@@ -20,6 +22,8 @@ def of_script(node: Any) -> str:
 
 def _fenced(source: str, *, display: bool) -> str:
     source = " ".join(source.split())
+    if found := DISPLAYED.fullmatch(source):
+        source = found[1].strip()
     if not source or len(source) > LIMIT:
         return ""
     return f" $${source}$$ " if display else f"${source}$"

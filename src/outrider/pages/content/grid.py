@@ -1,49 +1,110 @@
-"""A table as rows of cells, spans resolved."""
+"""A table as rows of cells, spans resolved.
+
+What spans rows is repeated in each, and a heading that spans columns in each of them, so that every row can be read
+by itself and every column has its name; a cell of data that spans columns stands in the first.
+"""
+
+from dataclasses import dataclass, field
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
 from outrider.pages.content.phrase import Phrase
 
-ROW, TABLE = NUMBER["tr"], NUMBER["table"]
+ROW, TABLE, HEAD, HEADING, ITEM = (NUMBER[tag] for tag in ("tr", "table", "thead", "th", "li"))
 CELL_LIMIT = 600  # characters of a cell; what holds more is layout
+HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
+WIDE = 20  # columns from which a row is told as a record
 ROWS = 5_000
 
 
-def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> list[list[str]]:
-    """The rows of a table that hold any of these blocks, all of one length, each cell on one line."""
+@dataclass(slots=True)
+class Grid:
+    """The rows of a table, all of one length, each cell on one line.
+
+    Attributes:
+        rows: The cells.
+        headed: Whether the first row names the columns; where no cell is marked as heading, it does.
+        captions: Paragraphs that stand in no cell.
+        marked: Whether any cell is marked as heading.
+    """
+
+    rows: list[list[str]] = field(default_factory=list)
+    headed: bool = True
+    captions: list[str] = field(default_factory=list)
+    marked: bool = False
+
+    def is_data(self) -> bool:
+        """Whether it reads as a table: two columns and rows at least, no long cells."""
+        if len(self.rows) < 2 or not 2 <= len(self.rows[0]) <= COLUMNS:
+            return False
+        limit = HEADED_LIMIT if self.marked else CELL_LIMIT
+        return not any(len(cell) > limit for row in self.rows for cell in row)
+
+    def lines(self) -> list[str]:
+        """The table in Markdown: in pipes, or as records of a very wide one."""
+        if len(self.rows[0]) > WIDE and self.headed:
+            return [self._record(row) for row in self.rows[1:]]
+        rows = ["| " + " | ".join([cell.replace("|", "\\|") for cell in row]) + " |" for row in self.rows]
+        head = [] if self.headed else ["|" + "  |" * len(self.rows[0])]
+        rows[0:0] = head
+        return [rows[0], "|" + " --- |" * len(self.rows[0]), *rows[1:]]
+
+    def _record(self, row: list[str]) -> str:
+        named = zip(self.rows[0], row, strict=True)
+        return "- " + "; ".join([f"{name}: {cell}" if name else cell for name, cell in named if cell])
+
+
+def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid:
+    """The rows of a table that hold any of these blocks."""
     texts = _texts(page, blocks, phrase)
-    rows = _rows(page, table)
-    width, spans, grid = 0, {}, []
-    for cells in rows:
-        line = _line(page, cells, texts, spans)
+    grid = Grid(captions=texts.pop(-1, []))
+    spans: dict[int, tuple[int, str]] = {}
+    found: list[tuple[int, list[int], list[str]]] = []
+    for row, cells in _rows(page, table).items():
+        heading = _is_heading(page, row, cells)
+        line = _line(page, cells, texts, spans, heading=heading)
         if any(line):
-            grid.append(line)
-            width = max(width, len(line))
-    return [row + [""] * (width - len(row)) for row in grid]
+            found.append((row, cells, line))
+    width = max((len(line) for _, _, line in found), default=0)
+    grid.rows = [line + [""] * (width - len(line)) for _, _, line in found]
+    grid.marked = any(page.elements[cell][1] == HEADING for _, cells, _ in found for cell in cells)
+    grid.headed = bool(found) and (not grid.marked or _is_heading(page, *found[0][:2]))
+    return grid
 
 
-def is_data(grid: list[list[str]]) -> bool:
-    """Whether it reads as a table: two columns and rows at least, no long cells."""
-    if len(grid) < 2 or not 2 <= len(grid[0]) <= COLUMNS:
-        return False
-    return not any(len(cell) > CELL_LIMIT for row in grid for cell in row)
+def _is_heading(page: Blocks, row: int, cells: list[int]) -> bool:
+    """Whether a row names columns: it is the table's head, or all its cells are headings but for an empty first one."""
+    tags = [page.elements[cell][1] for cell in cells]
+    if page.elements[page.elements[row][0]][1] == HEAD:
+        return True
+    first = page.elements[cells[0]] if cells else (0,) * 6
+    empty = bool(cells) and first[5] == page.last[cells[0]]
+    return len(tags) > 1 and all(tag == HEADING for tag in (tags[1:] if empty else tags))
 
 
-def _line(page: Blocks, cells: list[int], texts: dict[int, list[str]], spans: dict[int, int]) -> list[str]:
-    """One row: below a cell of several rows, and beside one of several columns, a cell is empty."""
+def _line(
+    page: Blocks, cells: list[int], texts: dict[int, list[str]], spans: dict[int, tuple[int, str]], *, heading: bool
+) -> list[str]:
+    """One row."""
     line: list[str] = []
+    own = any(cell in texts for cell in cells)
     for cell in cells:
-        while spans.get(len(line), 0) > 0:
-            spans[len(line)] -= 1
-            line.append("")
+        _carry(line, spans, own=own)
         across, down = _span(page, cell, "colspan"), _span(page, cell, "rowspan")
-        for at in range(min(across, COLUMNS - len(line))):
-            spans[len(line)] = down - 1
-            line.append("" if at else " ".join(" ".join(texts.get(cell, ())).split()))
-    while spans.get(len(line), 0) > 0:
-        spans[len(line)] -= 1
-        line.append("")
+        text = " ".join(" ".join(texts.get(cell, ())).split())
+        for at in range(min(across, COLUMNS + 1 - len(line))):
+            said = text if not at or heading else ""
+            spans[len(line)] = (down - 1, said)
+            line.append(said)
+    _carry(line, spans, own=own)
     return line
+
+
+def _carry(line: list[str], spans: dict[int, tuple[int, str]], *, own: bool) -> None:
+    """Puts down what spans from the rows above; into a row that has no text of its own, nothing."""
+    while (found := spans.get(len(line), (0, "")))[0] > 0:
+        spans[len(line)] = (found[0] - 1, found[1])
+        line.append(found[1] if own else "")
 
 
 def _span(page: Blocks, cell: int, name: str) -> int:
@@ -51,7 +112,7 @@ def _span(page: Blocks, cell: int, name: str) -> int:
     return max(1, min(int(value), 1_000)) if value.isascii() and value.isdigit() and len(value) < 5 else 1
 
 
-def _rows(page: Blocks, table: int) -> list[list[int]]:
+def _rows(page: Blocks, table: int) -> dict[int, list[int]]:
     """The cells of each row of this very table."""
     rows: dict[int, list[int]] = {}
     elements = page.elements
@@ -63,15 +124,16 @@ def _rows(page: Blocks, table: int) -> list[list[int]]:
         elif tag in CELLS and parent in rows:
             rows[parent].append(at)
         at += 1
-    return list(rows.values())
+    return rows
 
 
 def _texts(page: Blocks, blocks: list[int], phrase: Phrase) -> dict[int, list[str]]:
-    """The paragraphs of each cell."""
+    """The paragraphs of each cell; of -1 those that stand in none."""
     found: dict[int, list[str]] = {}
     for number in blocks:
         start: list[Piece] = []
-        owner = _cell_of(page, page.rows[number][0])
+        owner = page.rows[number][0]
+        cell = _cell_of(page, owner)
         for piece in page.pieces[number]:
             if isinstance(piece, tuple) and piece[0] == NEXT_CELL:
                 if piece[1] >= 0:
@@ -79,12 +141,14 @@ def _texts(page: Blocks, blocks: list[int], phrase: Phrase) -> dict[int, list[st
                     start = []
             else:
                 start.append(piece)
-        if start:
-            found.setdefault(owner, []).append(phrase.line(start))
+        if text := phrase.line(start) if start else "":
+            bullet = "\u2022 " if cell >= 0 and page.elements[owner][1] == ITEM else ""
+            found.setdefault(cell, []).append(bullet + text)
     return found
 
 
 def _cell_of(page: Blocks, element: int) -> int:
+    """The cell that an element stands in; -1 if a table comes first."""
     while element >= 0 and page.elements[element][1] not in CELLS:
-        element = page.elements[element][0]
+        element = -1 if page.elements[element][1] == TABLE else page.elements[element][0]
     return element

@@ -29,6 +29,8 @@ def hides(given: dict[str, str | None]) -> bool:
     """
     if not _hidden(given):
         return False
+    if given.get("role") == "tabpanel":
+        return False
     if "aria-labelledby" in given and (given.get("role") or "") in PANELS:
         return False
     return not ("hidden" in given and (given.get("id") or "").startswith("S:"))

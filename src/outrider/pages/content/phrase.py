@@ -1,69 +1,100 @@
 """The pieces of a block as one paragraph of Markdown: links, emphasis, code, pictures."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.pages.address import absolute
-from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Given, Piece
+from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Formula, Given, Piece
+from outrider.pages.content.escape import begun, bracketed, escaped
+from outrider.pages.content.media import image_of
 from outrider.pages.content.style import PLAIN, Style
 
 SIGNS = {
     "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~",
     "s": "~~", "strike": "~~",
 }  # fmt: skip
-SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
+CODE = frozenset(tag for tag, sign in SIGNS.items() if sign == "`")
+POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
 ADDRESSES = 20_000
 
 
 @dataclass(slots=True)
 class Phrase:
-    """Writes paragraphs of one page."""
+    """Writes paragraphs of one page.
+
+    Attributes:
+        base: What relative addresses start from.
+        style: How links and pictures are written.
+        notes: The label of each footnote by the place in the page that a reference to it names.
+        references: The number of each address whose place is at the end of the text.
+    """
 
     base: str
     style: Style = PLAIN
+    notes: dict[str, str] = field(default_factory=dict)
+    references: dict[str, int] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
     def of(self, pieces: list[Piece]) -> str:
         """A paragraph; line breaks stay."""
-        out: list[str] = []
-        opened: list[tuple[int, Any, int]] = []
-        for piece in pieces:
-            if isinstance(piece, str):
-                out.append(piece)
-            elif piece[0] in (OPEN, LINKED):
-                opened.append((*piece, len(out)))
-            elif piece[0] == CLOSE:
-                self._close(out, *opened.pop()) if opened else None
-            else:
-                out.append(self._sign(*piece))
-        while opened:
-            self._close(out, *opened.pop())
-        text = " ".join("".join(out).split())
-        return "\n".join(line for line in map(str.strip, text.split("\0")) if line) if "\0" in text else text
-
-    def _sign(self, kind: int, value: Any) -> str:
-        """What stands for a piece that is neither text nor a mark around text."""
-        if kind == IMAGE:
-            return self._image(value) if self.style.images else ""
-        return {BREAK: "\0", NEXT_CELL: " "}.get(kind, "")
+        text = " ".join(self._written(pieces).split())
+        if "\0" not in text:
+            return begun(text)
+        return "\n".join([begun(line) for line in map(str.strip, text.split("\0")) if line])
 
     def line(self, pieces: list[Piece]) -> str:
         """A paragraph on one line."""
-        return " ".join(self.of(pieces).split())
+        return " ".join(self._written(pieces).replace("\0", " ").split())
+
+    def _written(self, pieces: list[Piece]) -> str:
+        out: list[str] = []
+        opened: list[tuple[int, Any, int]] = []
+        code = 0
+        for piece in pieces:
+            if isinstance(piece, str):
+                out.append(piece if code or piece.__class__ is Formula else escaped(piece))
+            elif piece[0] in (OPEN, LINKED):
+                opened.append((*piece, len(out)))
+                code += piece[1] in CODE
+            elif piece[0] != CLOSE:
+                out.append(self._sign(*piece))
+            elif opened:
+                code -= opened[-1][1] in CODE
+                self._close(out, *opened.pop())
+        while opened:
+            self._close(out, *opened.pop())
+        return "".join(out)
+
+    def _sign(self, kind: int, value: Any) -> str:
+        """What stands for a piece that is neither text nor a mark around text."""
+        if kind == IMAGE and self.style.images:
+            return self._image(value)
+        return {BREAK: "\0", NEXT_CELL: " ", IMAGE: " "}.get(kind, "")
 
     def _close(self, out: list[str], kind: int, value: Any, start: int) -> None:
         """Puts a mark around what was written since it was opened; white space stays outside."""
         inner = "".join(out[start:])
-        core = inner.strip()
-        if not core or "\0" in core:
+        core = (
+            " ".join(inner.replace("\0", " ").split()) if "\0" in inner.strip("\0 \n\t") else inner.strip(" \n\t\r\0")
+        )
+        if not core:
             return
-        if kind == LINKED:
-            address = self._address(value)
-            marked = f"[{core}]({address})" if address and "](" not in core else core
-        else:
-            sign = SIGNS.get(value, "")
-            marked = core if not sign or (sign == "`" and "`" in core) or sign in core else sign + core + sign
-        out[start:] = [inner[: len(inner) - len(inner.lstrip())], marked, inner[len(inner.rstrip()) :]]
+        marked = self._linked(core, value) if kind == LINKED else _signed(core, value, out, start)
+        if marked != core:
+            first = inner.find(core[0])
+            lead, trail = inner[: max(first, 0)], inner[len(inner.rstrip(" \n\t\r\0")) :]
+            out[start:] = [lead, marked, trail]
+
+    def _linked(self, core: str, value: str) -> str:
+        if value[:1] == "#":
+            return f"[^{self.notes[value[1:]]}]" if value[1:] in self.notes else core
+        address = self._address(value)
+        if not address or self.style.links == "none" or ("](" in core and not core.startswith("![")):
+            return core
+        if self.style.links == "references":
+            return f"[{bracketed(core)}][{self.references.setdefault(address, len(self.references) + 1)}]"
+        return f"[{bracketed(core)}]({address})"
 
     def _address(self, address: str) -> str:
         found = self.known.get(address)
@@ -74,6 +105,17 @@ class Phrase:
         return found
 
     def _image(self, given: Given) -> str:
-        alternative = " ".join((given.get("alt") or "").split())
-        address = next((found for name in SOURCES if (found := self._address(given.get(name) or ""))), "")
-        return f" ![{alternative}]({address}) " if alternative and address else ""
+        image = image_of(given, self.base)
+        alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
+        return f" ![{alternative}]({image.url}) " if image and alternative else " "
+
+
+def _signed(core: str, tag: str, out: list[str], start: int) -> str:
+    """A text with the marks of its tag around it."""
+    if tag == "sup":
+        before = out[start - 1][-1:] if start and out[start - 1] else ""
+        return f"^{core}" if POWER.fullmatch(core) and (before.isdigit() or before == ")") else core
+    sign = SIGNS.get(tag, "")
+    if not sign or sign in core.replace("\\" + sign[0], ""):
+        return f"`` {core} ``" if sign == "`" and "``" not in core else core
+    return sign + core + sign

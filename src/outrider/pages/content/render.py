@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
-from outrider.pages.content.grid import grid_of, is_data
+from outrider.pages.content.grid import grid_of
+from outrider.pages.content.listing import language_of, line_numbers, source_of
 from outrider.pages.content.phrase import Phrase
 
 HEADINGS = {NUMBER[f"h{level}"]: level for level in range(1, 7)}
@@ -12,7 +13,7 @@ LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (
     NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol")
 )
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
-LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode)[-:\s]?\s*([\w+#]{1,20})")
+FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
@@ -32,8 +33,16 @@ NOWHERE = Place()
 
 
 def text_of(page: Blocks, chosen: list[int]) -> str:
-    """The words, blocks an empty line apart."""
-    return "\n\n".join([page.texts[number] for number in chosen])
+    """The words, blocks an empty line apart; listings keep their lines."""
+    plain = [
+        page.texts[number] if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number)
+        for number in chosen
+    ]
+    return "\n\n".join(plain)
+
+
+def _lines(page: Blocks, number: int) -> str:
+    return source_of(page, page.rows[number][0], [number])
 
 
 @dataclass(slots=True)
@@ -52,6 +61,8 @@ class Writer:
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
+        numbers = line_numbers(self.page, chosen)
+        chosen = [number for number in chosen if number not in numbers] if numbers else chosen
         at = 0
         while at < len(chosen):
             place = self._place(self.page.rows[chosen[at]][0])
@@ -62,6 +73,8 @@ class Writer:
             else:
                 self._blocks(chosen[at], place)
                 at += 1
+        if self.phrase.references:
+            self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
 
     def _add(self, text: str, *, joins: bool = False, joined: bool = False) -> None:
@@ -86,7 +99,7 @@ class Writer:
         text = self.phrase.line(pieces) if place.level else self.phrase.of(pieces)
         if not text:
             return
-        if place.level and not place.items:
+        if place.level:
             text = "#" * place.level + " " + text
         elif place.term:
             text = text if place.term == 1 else ": " + text
@@ -120,6 +133,8 @@ class Writer:
             elements, at = self.page.elements, parent + 1
             while at < len(elements) and elements[at][0] >= parent:
                 if elements[at][0] == parent and elements[at][1] == LI:
+                    value = (self.page.given.get(at) or {}).get("value") or ""
+                    count = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else count
                     self.numbers[at] = count
                     count += 1
                 at += 1
@@ -127,32 +142,47 @@ class Writer:
 
     def _listing(self, chosen: list[int], at: int, place: Place) -> int:
         """A listing, fenced: all blocks of one pre; where they end."""
-        lines = []
+        start = at
         while at < len(chosen) and self._place(self.page.rows[chosen[at]][0]).pre == place.pre:
-            lines.append("".join(piece for piece in self.page.pieces[chosen[at]] if isinstance(piece, str)).strip("\n"))
             at += 1
-        body = "\n".join(lines).rstrip()
-        names = (self.page.given.get(place.pre) or {}).get("class") or ""
-        found = LANGUAGE.search(names) or LANGUAGE.search(self.page.names[max(0, self.page.elements[place.pre][0])])
-        fence = "````" if "```" in body else "```"
-        self._add(_led(f"{fence}{found[1] if found else ''}\n{body}\n{fence}", "> " * min(place.quotes, DEPTH)))
+        body = source_of(self.page, place.pre, chosen[start:at])
+        if body.strip():
+            fence = "`" * max(3, 1 + max((len(run) for run in FENCE.findall(body)), default=0))
+            text = f"{fence}{language_of(self.page, place.pre)}\n{body}\n{fence}"
+            self._inside(text, place)
         return at
+
+    def _inside(self, text: str, place: Place) -> None:
+        """A listing or a table: in the item that it stands in, or by itself."""
+        lead = "> " * min(place.quotes, DEPTH)
+        if place.items:
+            self._item(text, place, lead)
+        else:
+            self._add(_led(text, lead))
 
     def _table(self, chosen: list[int], at: int, place: Place) -> int:
         """A table of data as a grid; where it ends, or 0 for a table that is layout."""
         end = at
         while end < len(chosen) and self._place(self.page.rows[chosen[end]][0]).table == place.table:
             end += 1
-        cells = grid_of(self.page, place.table, chosen[at:end], self.phrase)
-        if not is_data(cells):
+        if end < len(chosen) and self._holds(place.table, self.page.rows[chosen[end]][0]):
             self.layout.add(place.table)
             return 0
-        self.tables.append(cells)
-        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
-        self._add(
-            _led("\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]]), "> " * min(place.quotes, DEPTH))
-        )
+        grid = grid_of(self.page, place.table, chosen[at:end], self.phrase)
+        if not grid.is_data():
+            self.layout.add(place.table)
+            return 0
+        self.tables.append(grid.rows)
+        for caption in grid.captions:
+            self._inside(caption, place)
+        self._inside("\n".join(grid.lines()), place)
         return end
+
+    def _holds(self, table: int, element: int) -> bool:
+        """Whether an element stands in a table, though in another one inside of it."""
+        while element > table:
+            element = self.page.elements[element][0]
+        return element == table
 
     def _place(self, element: int) -> Place:
         """Where an element stands, told from the nearest ancestor that is known."""

@@ -1,0 +1,47 @@
+"""Text that would become markup by accident, kept from it with as few backslashes as will do."""
+
+import re
+
+SIGNS = re.compile(r"[*_`<~\[]")
+STARS = re.compile(r"\*(?=[^\s*])[^*]*[^\s*]\*")
+BARS = re.compile(r"(?<!\w)_(?=[^\s_])[^_]*(?:_\w[^_]*)*_(?!\w)")
+EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
+LEADING = re.compile(r"(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|(?:`{3}|~{3})|([-*_=])(?:[ \t]*\2){2,}[ \t]*$")
+NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s)")
+
+
+def escaped(text: str) -> str:
+    """Running text whose signs pair up to emphasis, code, links or tags."""
+    if not SIGNS.search(text):
+        return text
+    if "<" in text:
+        text = TAG.sub(r"\\<", text)
+    if "\\(" in text or "\\[" in text or "$" in text:  # formulas in plain text are read as they are
+        return text
+    if "*" in text and STARS.search(text):
+        text = text.replace("*", "\\*")
+    if "_" in text and BARS.search(text):
+        text = EDGES.sub(r"\\_", text)
+    if text.count("`") > 1:
+        text = text.replace("`", "\\`")
+    if text.count("~~") > 1:
+        text = text.replace("~~", "\\~~")
+    return text.replace("[", "\\[") if "](" in text or "[^" in text else text
+
+
+def begun(line: str) -> str:
+    """A line that begins as a heading, an item, a quotation or a fence does."""
+    if found := NUMBERED.match(line):
+        return f"{found[1]}\\{line[found.end(1) :]}"
+    return "\\" + line if LEADING.match(line) else line
+
+
+def bracketed(text: str) -> str:
+    """The words of a link: brackets that do not pair up would end it."""
+    depth = 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if depth < 0:
+            break
+    return text if not depth or "\\[" in text else text.replace("[", "\\[").replace("]", "\\]")

@@ -1,0 +1,127 @@
+"""Listings: their exact text, without the numbers of lines, and the language that they are in."""
+
+import re
+
+from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Given
+
+PRE, ROW = NUMBER["pre"], NUMBER["tr"]
+LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
+MARK = re.compile(
+    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|mw-highlight-lang)[-:]|brush:\s*|sourceCode\s+)"
+    r"([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
+)
+NAMES = frozenset(
+    "bash c clojure cmake console cpp cs csharp css dart diff dockerfile elixir erlang fortran go graphql groovy "  # noqa: SIM905
+    "haskell html http ini java javascript js json julia kotlin latex lisp lua makefile markdown matlab nginx nix "
+    "ocaml perl php powershell proto python py r ruby rust scala scss sh shell sql swift terraform toml ts tsx jsx "
+    "typescript vim xml yaml yml zig zsh text plaintext".split()
+)
+NOT = frozenset(
+    {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
+)
+GIVEN = ("data-lang", "data-language", "lang", "syntax")
+NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
+GUTTER = re.compile(
+    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*)(?:[\s_-]|$)"
+)
+
+
+def language_of(page: Blocks, pre: int) -> str:
+    """The language of a listing as its own attributes, or those of the elements around it, name it."""
+    given = page.given.get(pre) or {}
+    found = _named(given)
+    at, steps = page.elements[pre][0], 0
+    while not found and at >= 0 and steps < 3:
+        match = MARK.search(page.names[at])
+        found = _known(match[1]) if match else ""
+        at, steps = page.elements[at][0], steps + 1
+    return found
+
+
+def _named(given: Given) -> str:
+    for name in GIVEN:
+        if (value := (given.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value) and name != "lang":
+            return value.lower()
+    names = given.get("class") or ""
+    for match in MARK.finditer(names):
+        if found := _known(match[1]):
+            return found
+    return next((name for name in names.lower().split() if name in NAMES), "")
+
+
+def _known(name: str) -> str:
+    name = name.strip("-.").lower()
+    return "" if name in NOT or name.startswith("source-") else name
+
+
+def source_of(page: Blocks, pre: int, blocks: list[int]) -> str:
+    """The text of a listing's blocks: each a line or more, with the empty lines that elements of their own make."""
+    lines: list[str] = []
+    empty = _empty_lines(page, pre, blocks)
+    for number in blocks:
+        lines += [""] * (empty.get(number, 0) if lines else 0)
+        parts = [_sound(piece) for piece in page.pieces[number]]
+        lines.append("".join(parts).strip("\n"))
+    return "\n".join(lines).rstrip()
+
+
+def _sound(piece: object) -> str:
+    if isinstance(piece, str):
+        return piece
+    return "\t" if isinstance(piece, tuple) and piece[0] == NEXT_CELL else ""
+
+
+def _empty_lines(page: Blocks, pre: int, blocks: list[int]) -> dict[int, int]:
+    """How many elements without text stand right before each block."""
+    found: dict[int, int] = {}
+    if len(blocks) < 2:
+        return found
+    elements = page.elements
+    parents = {row[0] for row in elements[pre + 1 : pre + 20_000]}
+    for at in range(pre + 1, len(elements)):
+        parent, tag, first = elements[at][0], elements[at][1], elements[at][5]
+        if parent < pre:
+            break
+        if tag in LINES and first == page.last[at] and at not in parents:
+            found[first] = found.get(first, 0) + 1
+    return found
+
+
+def line_numbers(page: Blocks, chosen: list[int]) -> frozenset[int]:
+    """The blocks that hold nothing but the numbers of a listing's lines."""
+    return frozenset(number for number in chosen if _numbers_lines(page, number))
+
+
+def _numbers_lines(page: Blocks, number: int) -> bool:
+    text = page.texts[number]
+    if len(text) > 60_000 or not NUMBERS.fullmatch(text[:200]) or not NUMBERS.fullmatch(text):
+        return False
+    at, inside = page.rows[number][0], False
+    for _ in range(4):
+        if at < 0:
+            return False
+        tag = page.elements[at][1]
+        if GUTTER.search(page.names[at]):
+            return True
+        inside = inside or tag == PRE
+        if tag in CELLS:
+            return inside and _beside_listing(page, at)
+        at = page.elements[at][0]
+    return False
+
+
+def _beside_listing(page: Blocks, cell: int) -> bool:
+    """Whether another cell of the row holds a listing."""
+    row, elements = page.elements[cell][0], page.elements
+    at = cell + 1
+    while at < len(elements) and elements[at][0] >= row:
+        if elements[at][1] == PRE and not _within(page, at, cell):
+            return True
+        at += 1
+    return False
+
+
+def _within(page: Blocks, element: int, above: int) -> bool:
+    while element > above:
+        element = page.elements[element][0]
+    return element == above
