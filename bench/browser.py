@@ -56,7 +56,8 @@ def run(*, quick: bool) -> Part:
     with site() as url:
         with ExitStack() as stack:
             started = [stack.enter_context(kind(url)) for kind in CONTENDERS]
-            tables: list[Any] = [*seen(started, turns), *acted(started, turns), walked(started), described(started)]
+            tables: list[Any] = [*seen(started, turns), *acted(started, turns)]
+            tables += [walked(started), described(started)]
             kept = text_kept(started)
         if sys.platform.startswith("linux"):
             tables += held(url, 3 if quick else SESSIONS)
@@ -67,8 +68,8 @@ def run(*, quick: bool) -> Part:
 
 METHOD = (
     "Four MCP servers over stdio, each with its defaults, headless, on the same Chromium, asked in turns about the "
-    "same pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls each, a board "
-    "that a script draws, frames and a shadow root, a sign-in, a shop of 48 products. Tokens are of the o200k "
+    "same pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls each, a "
+    "board that a script draws, frames and a shadow root, a sign-in, a shop of 48 products. Tokens are of the o200k "
     "vocabulary, of the text of the answers. A snapshot is of the whole page, if nothing else is said; the table's is "
     "answered in parts by outrider: its time is that of the first part, its tokens are those of all. Numbers in "
     "brackets are ratios."

@@ -1,6 +1,6 @@
 // Playwright's own way to many sessions: contexts of one browser, a page each. Arguments: module, executable, address, count.
-const [module, executablePath, url, count] = process.argv.slice(2);
-const { chromium } = require(module);
+const [playwright, executablePath, url, count] = process.argv.slice(2);
+const { chromium } = require(playwright);
 (async () => {
   const args = process.getuid && process.getuid() === 0 ? ["--no-sandbox"] : [];
   const browser = await chromium.launch({ executablePath, args });
