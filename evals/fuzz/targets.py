@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evals.extraction.corpus import OWN, large, samples
-from evals.fuzz.checks import Broken, agree, clean, linked, pointed
+from evals.fuzz.checks import CONTROL, Broken, agree, clean, linked, pointed
 from evals.fuzz.mutate import Rng, mutated
 from evals.fuzz.seeds import files
 
@@ -68,7 +68,7 @@ class Page(Content):
         """Of the main content and of the whole page."""
         from outrider import extract
 
-        source = data.decode("utf-8", "replace")
+        source = CONTROL.sub("", data.decode("utf-8", "replace"))
         for main in (True, False):
             document = extract(data, url=URL, main=main)
             yield from clean(document.markdown, document.text)

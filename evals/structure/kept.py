@@ -220,7 +220,7 @@ def _has_link(fact: tuple[str, str], shown: Shown) -> bool:
 
 
 def _address(url: str) -> str:
-    return unquote(url.replace("\\", "")).rstrip("/").replace(" ", "")
+    return unquote(url.replace("\\", "")).rstrip("/?").replace(" ", "")
 
 
 def _has_formula(fact: str, shown: Shown) -> bool:

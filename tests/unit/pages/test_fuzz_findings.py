@@ -1,0 +1,55 @@
+"""What fuzzing found, as small as it could be made: none of it may come back."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from documents import read
+from outrider import extract
+
+URL = "https://site.example/folder/page"
+WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
+
+
+def words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", re.sub(r"\]\([^()\s]*\)|[*~`\\\[\]]", "", text)))
+
+
+@pytest.mark.parametrize("html", [b"<math><link>\t", b"<math><source>h", b"<math><input>>", b"<svg><img>x<br>y"])
+def test_void_elements_inside_of_formulas_and_drawings_break_nothing(html: bytes):
+    assert extract(html, url=URL).kind
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "a<g><img>9/1<g><img>8",
+        "<pre><table><td>h<d><td>a e<d><td>l",
+        "<a href=w>s<a><a href=w>h l<a>e <a href=w>t<a><a href=w>e 0<a>A",
+    ],
+)
+def test_text_and_markdown_hold_the_same_words(html: str):
+    document = extract(html, url=URL)
+    assert words(document.markdown) == words(document.text)
+    assert document.text
+
+
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x14", "\x85", "\xa0", "\u2000", "<", " "])
+def test_what_would_end_an_address_in_markdown_is_escaped(sign: str):
+    document = extract(f"<p>Read <a href='one{sign}two'>this</a> first.</p>", url=URL)
+    [link] = document.links
+    assert re.fullmatch(r"https://site\.example/folder/one(%[0-9A-F]{2})*two", link.url)
+    assert f"[this]({link.url})" in document.markdown
+
+
+def test_a_wide_gap_takes_no_longer_than_its_length():
+    assert extract(f"<pre>one{' ' * WIDE}two</pre>").text.split() == ["one", "two"]
+    assert read(b"one" + b" " * WIDE + b"two", "x.txt").text.split() == ["one", "two"]
+    assert read(b"<?xml version='1.0'?><a" + b" " * WIDE + b">two</a>", "x.xml").text == "two"
+
+
+def test_blank_lines_of_a_listing_stay():
+    assert "```\na\n\n\n\nb\n```" in extract("<pre>a\n\n\n\nb</pre>").markdown
+    lines = "<pre><div>a<br></div><div><br></div><div>b</div></pre>"
+    assert "```\na\n\nb\n```" in extract(lines).markdown
