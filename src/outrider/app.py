@@ -36,6 +36,7 @@ from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.run_agent_flow import Delegation, Manner
+from outrider.toolsets.run_agent_results import CONVERSATIONS
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -65,6 +66,7 @@ class App:
     runs: Runs
     catalogue: Catalogue
     models: Models
+    delegation: Delegation
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
@@ -83,7 +85,10 @@ class App:
         toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
         sealed = security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)
         pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix)
-        return mcp_server(toolbox, self.artifacts, name=name, style=settings.names, session=session, pause=pause)
+        texts = {CONVERSATIONS: self.delegation.transcript}
+        return mcp_server(
+            toolbox, self.artifacts, name=name, style=settings.names, session=session, pause=pause, texts=texts
+        )
 
     def servers(self) -> "dict[str, Server[Any]]":
         """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
@@ -194,13 +199,13 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Conversations: conversations,
         Catalogue: catalogue,
     }
-    services[Delegation] = Delegation(
+    delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
     )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
-    app = App(loaded, served, events, artifacts, database, search, pages, browsers, runs, catalogue, models, every)
-    return app, http
+    running = (browsers, runs, catalogue, models, delegation)
+    return App(loaded, served, events, artifacts, database, search, pages, *running, every), http
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:

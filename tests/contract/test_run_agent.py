@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import CallToolResult, ProgressNotification
 
 import agent_house
@@ -113,6 +113,16 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(hou
 async def test_fields_lie_beside_uri_and_text_on_the_wire(house: AgentHouse):
     result = await house.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
+
+
+async def test_the_conversation_can_be_read_under_its_address(house: AgentHouse):
+    async with client(house) as caller:
+        uri = fields(await caller.call_tool("run_echo", {"query": "hello"}))["uri"]
+        text = (await caller.read_resource(uri)).contents[0].text
+        with pytest.raises(MCPError, match="no conversation"):
+            await caller.read_resource(f"{uri}0")
+    assert text.startswith("# run_agent host > echo")
+    assert "## To echo\n\nhello\n\n## echo\n\nYou said what you said" in text
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ def call_of(context: ServerRequestContext[Any, Any], *, session: str = "default"
         thread=_text(meta, "thread_id"),
         message=_text(meta, "message_id"),
         workspace=_text(meta, "workspace"),
-        identity=_text(meta, "identity") or _header(context, PERSON),
+        identity=person(context),
         citations=_reserved(step),
         extra={name: step.get(name) for name in STEP},
         progress=reporter,
@@ -82,12 +82,17 @@ def _text(meta: Mapping[str, Any], name: str) -> str | None:
 
 def _connection(context: ServerRequestContext[Any, Any]) -> str | None:
     """The session of an older client over HTTP; newer protocols have none."""
-    return _header(context, "mcp-session-id")
+    return header(context, "mcp-session-id")
 
 
-def _header(context: ServerRequestContext[Any, Any], name: str) -> str | None:
-    value = (getattr(context.request, "headers", None) or {}).get(name)
-    return value[:200] if value else None
+def header(context: ServerRequestContext[Any, Any], name: str) -> str | None:
+    """A header of the request, where it came over HTTP."""
+    return (getattr(context.request, "headers", None) or {}).get(name)
+
+
+def person(context: ServerRequestContext[Any, Any]) -> str | None:
+    """For whom the host acts, as it says."""
+    return _text(context.meta or {}, "identity") or _text({PERSON: header(context, PERSON)}, PERSON)
 
 
 def _given_up(context: ServerRequestContext[Any, Any]) -> bool:

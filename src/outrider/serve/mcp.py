@@ -1,7 +1,7 @@
 """One MCP server over a toolbox: the low-level server of the SDK, for every protocol version it speaks."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -25,6 +25,7 @@ from mcp_types import (
     ReadResourceRequestParams,
     ReadResourceResult,
     Resource,
+    TextResourceContents,
 )
 
 from outrider import __version__
@@ -40,6 +41,7 @@ from outrider.serve.context import call_of
 from outrider.serve.watch import Watch
 
 log = logging.getLogger(__name__)
+Texts = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 TOOLS_FRESH_MS = 60_000  # how long a client may keep the tool list without asking again
 MOST_FORMS = 20  # forms that one call shows over a connection, before what is left waits for the next call
 
@@ -56,6 +58,7 @@ class Edge:
         session: str,
         pause: "Pause",
         watch: Watch,
+        texts: "Texts",
     ) -> None:
         self._toolbox = toolbox
         self._artifacts = artifacts
@@ -63,6 +66,7 @@ class Edge:
         self._session = session
         self._pause = pause
         self._watch = watch
+        self._texts = texts
 
     async def list_tools(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
@@ -100,10 +104,17 @@ class Edge:
         )
 
     async def read_resource(
-        self, _: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
+        self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> ReadResourceResult:
+        uri = str(params.uri)
         try:
-            kept, data = await self._artifacts.read(str(params.uri))
+            for scheme, reader in self._texts.items():
+                if uri.startswith(scheme):
+                    text = await reader(uri.removeprefix(scheme), call_of(context, session=self._session))
+                    return ReadResourceResult(
+                        contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
+                    )
+            kept, data = await self._artifacts.read(uri)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message, data={"uri": str(params.uri)}) from error
         return ReadResourceResult(
@@ -186,6 +197,7 @@ def mcp_server(
     style: names.Style = "bare",
     session: str = "default",
     pause: Pause | None = None,
+    texts: Texts | None = None,
 ) -> Server[Any]:
     """A server over the tools of `toolbox`.
 
@@ -196,9 +208,10 @@ def mcp_server(
         style: How tools are named.
         session: The session of callers that name none.
         pause: How paused calls are kept and told.
+        texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
     """
     pause, watch = pause or Pause(), Watch(toolbox)
-    edge = Edge(toolbox, artifacts, style=style, session=session, pause=pause, watch=watch)
+    edge = Edge(toolbox, artifacts, style=style, session=session, pause=pause, watch=watch, texts=texts or {})
     server = McpServer(
         name,
         version=__version__,

@@ -19,6 +19,8 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
+from outrider.serve.context import header, person
+
 log = logging.getLogger(__name__)
 HOUR = 3600
 REFUSED = "invalid_request_state"
@@ -37,10 +39,9 @@ def security(key: str, folder: Path, *, hours: float) -> RequestStateSecurity:
 
 def principal(context: ServerRequestContext[Any, Any]) -> str:
     """Who asked: their credential, the person for whom they act and the conversation, as one text."""
-    headers = getattr(context.request, "headers", None) or {}
     meta: Mapping[str, Any] = context.meta or {}
-    credential = hashlib.sha256(headers.get("authorization", "").encode("utf-8", "replace")).hexdigest()
-    return "\x1f".join((credential, str(meta.get("identity") or ""), str(meta.get("session_id") or "")))
+    credential = hashlib.sha256((header(context, "authorization") or "").encode("utf-8", "replace")).hexdigest()
+    return "\x1f".join((credential, person(context) or "", str(meta.get("session_id") or "")))
 
 
 async def explain(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -124,6 +124,15 @@ class Delegation:
         mine = runs.c.workspace == (call.workspace or ""), runs.c.session == call.session
         return (await self._rows.where(*mine, runs.c.parent_run_id.is_(None)))[: -limit - 1 : -1]
 
+    async def transcript(self, conversation_id: str, call: Call) -> str:
+        """What was said in a conversation of the caller's, as Markdown. Raises NotFound."""
+        conversation = await self.conversations.get(conversation_id, call)
+        messages = await self.conversations.messages(conversation.id)
+        parts = [
+            f"## {each.agent if each.role == 'agent' else 'To ' + str(each.agent)}\n\n{each.text}" for each in messages
+        ]
+        return "\n\n".join((f"# {conversation.title}", *parts))
+
     @property
     def _rows(self) -> RunRows:
         return RunRows(self.database)
@@ -159,7 +168,9 @@ class Delegation:
         if run.status != "blocked":
             return run
         await self._ask_if_open(run)
-        await self.runs.resume(run.id if call.run else run.root_run_id)
+        root = await self.runs.get(run.root_run_id)
+        # Whoever waits above must go on too, and will take this run along; but a run in the background has nobody.
+        await self.runs.resume(root.id if call.run is None and root.status == "blocked" else run.id)
         return await self.runs.get(run.id)
 
     async def _ask_if_open(self, run: Run) -> None:

@@ -45,11 +45,13 @@ class Feed:
     Args:
         call: Whose progress token is told; without one nothing is sent.
         style: Whether each notice holds the text so far (what the wire format of `run_agent` says) or what is new.
+        beat: Seconds of silence after which a sign of life is given.
     """
 
-    def __init__(self, call: Call, style: Style) -> None:
+    def __init__(self, call: Call, style: Style, beat: float = BEAT) -> None:
         self._call = call
         self._style: Style = style
+        self._beat = beat
         self._facts: Mapping[str, Any] = {}
         self._number = 0
         self._thoughts = _Stream("run_agent_chain_of_thought", "chainOfThought", "Thinking")
@@ -104,7 +106,7 @@ class Feed:
         while True:
             await anyio.sleep(APART)
             await self._flush()
-            if time.monotonic() - self._spoke_at >= BEAT:
+            if time.monotonic() - self._spoke_at >= self._beat:
                 await self._say("at work")
 
     async def _flush(self, *, last: bool = False) -> None:

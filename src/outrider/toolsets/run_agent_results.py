@@ -13,6 +13,7 @@ from outrider.core.result import Item, Resource, Result, Text
 RUN = "outrider/run"
 REFS = "outrider/refs"
 EXIT = "outrider/early_exit"
+CONVERSATIONS = "outrider://conversations/"
 WHY = {
     "steps": "it had used all its steps",
     "tokens": "it had used all its tokens",
@@ -29,7 +30,7 @@ KINDS: dict[str, type[OutriderError]] = {
 
 def address(run: Run) -> str:
     """Where the run's conversation is found."""
-    return f"outrider://conversations/{run.conversation_id}"
+    return CONVERSATIONS + run.conversation_id
 
 
 def facts(run: Run, usage: Usage) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +76,15 @@ async def test_a_step_that_is_begun_again_takes_its_words_back(style: Style):
 async def test_tools_are_named_without_a_payload():
     told = await fed("accumulated", [("tool_started", {"tool": "web_search", "title": "Web search", "step": 1})])
     assert [(message, output) for _, message, output in told.notices] == [("Web search", None)]
+
+
+async def test_an_agent_that_is_silent_for_long_gives_signs_of_life():
+    told = Told()
+    with anyio.fail_after(20):
+        async with Feed(Call(progress=told), "accumulated", beat=0.01).following(IDS):
+            while len(told.notices) < 2:
+                await anyio.lowlevel.checkpoint()
+    assert [message for _, message, _ in told.notices[:2]] == ["at work", "at work"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5), st.integers(1, 3)), max_size=20))
