@@ -249,10 +249,19 @@ async def test_a_call_about_no_session_says_so_in_the_same_shape(at: Desk):
     with anyio.fail_after(PATIENCE):
         failed = await at.call("clickElement", sessionId="gone", selector="#a")
         empty = await at.call("clickElement", sessionId="gone")
+        nowhere = await at.call("inputText", sessionId="", selector="#a", text="x")
     assert reason(failed) == "session_not_found"
     assert failed.structured_content["error"]["details"]["selector"] == "#a"
     assert "createSession" in said(failed)
     assert "selector" in said(empty)
+    assert reason(nowhere) == "session_not_found"
+
+
+async def test_a_call_about_no_element_says_so_in_the_same_shape(at: Desk, session: str):
+    with anyio.fail_after(PATIENCE):
+        nothing = await at.call("clickElement", sessionId=session, selector="  ")
+    assert reason(nothing) == "invalid_selector"
+    assert "selector: is empty" in said(nothing)
 
 
 async def test_an_element_that_now_means_something_else_is_refused_once(at: Desk, session: str):

@@ -76,9 +76,31 @@ async def test_a_killed_browser_is_started_anew_for_the_same_session(tmp_path: P
             shown = await at.call("snapshotPage", sessionId=session)
     assert error(failed)["code"] == "browser_gone"
     assert again.structured_content["title"] == "Order form"
-    assert "cookies are gone" in said(again)
+    assert "the browser was started anew" in said(again)
     assert "Remarks" in said(shown)
     assert inside.id == session
+
+
+async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path) as at:
+            session = await at.open("/article")
+            page = at.inside(session).tabs.current
+            assert page is not None
+            page.channel.tell("Runtime.evaluate", {"expression": "for (;;);"})
+            clicked = await at.call("clickElement", sessionId=session, selector="#next")
+            looked = await at.call("snapshotPage", sessionId=session)
+            listed = await at.call("listSessions")
+            again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
+            typed = await at.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
+    assert (error(clicked)["code"], error(clicked)["details"]["reason"]) == ("page_hangs", "timeout")
+    assert error(clicked)["details"]["selector"] == "#next"
+    assert error(looked)["code"] == "page_hangs"
+    assert f"navigateToUrl opens the session again; it was at {at.house.site}/article" in said(looked)
+    assert listed.structured_content["sessions"][0]["status"] == "Error"
+    assert again.structured_content["title"] == "Order form"
+    assert "replaced by a new one" in said(again)
+    assert typed.structured_content["ok"]
 
 
 async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp_path: Path):

@@ -57,9 +57,9 @@ class Browser:
         params = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
         await root.send("Target.setAutoAttach", params)
 
-    async def new_page(self, context_id: str | None = None, **options: Any) -> Page:
-        """An empty page, in a context or the browser's own one; `options` as `Target.createTarget`."""
-        params = {"url": "about:blank"} | options | ({"browserContextId": context_id} if context_id else {})
+    async def new_page(self, context_id: str | None = None) -> Page:
+        """An empty page, in a context or the browser's own one; its size is a matter of `Look`."""
+        params = {"url": "about:blank"} | ({"browserContextId": context_id} if context_id else {})
         self._creating += 1
         try:
             answer = await self.connection.send("Target.createTarget", params, timeout=OPEN_SECONDS)

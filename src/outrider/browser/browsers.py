@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BLANK = "about:blank"
 log = logging.getLogger(__name__)
+LEFT_SECONDS = 5.0  # after which a session whose window a person has closed is closed too
 LOOK_EVERY = 15.0  # seconds between two looks at who is idle
 
 
@@ -95,32 +96,37 @@ class Browsers:
     def get(self, owner: str, session_id: str) -> "Session":
         """The owner's session of that id. Raises NotFound with code `session_not_found`."""
         session = self._sessions.get(session_id)
-        if session is None or session.owner != owner:
+        if session is None or session.owner != owner or session.left:
             mine = [each.id for each in self.list(owner)]
             hint = f"open sessions: {', '.join(mine)}" if mine else "create a session first"
             raise NotFound(f"sessionId: no session {session_id[:80]!r}", code="session_not_found", hint=hint)
         return session
 
     def list(self, owner: str | None = None) -> "Sequence[Session]":
-        """The sessions of an owner, or all, oldest first."""
-        return [each for each in self._sessions.values() if owner in (None, each.owner)]
+        """The sessions of an owner, or all, oldest first; not those whose window a person has closed."""
+        return [each for each in self._sessions.values() if owner in (None, each.owner) and not each.left]
 
     async def reopen(self, session: "Session") -> "Arrival":
         """Takes a lost session back to where it was, with a new browser if need be."""
         if session.status == "crashed" and session.browser_gone:
             url = session.url
             session.tabs.clear()
-            await self._move_in(session, None)
-            session.notes.append("the browser was started anew: the session's cookies are gone")
+            await self._move_in(session, session.memory)
+            kept = "cookies and local storage were put back" if session.memory else "the session's cookies are gone"
+            session.notes.append(f"the browser was started anew: {kept}")
             return await session.goto(url)
         return await session.reopen()
 
     async def close(self, owner: str, session_id: str) -> "Session":
         """Closes the owner's session. Raises NotFound."""
         session = self.get(owner, session_id)
-        self._sessions.pop(session_id, None)
-        await session.aclose()
+        await self.end(session)
         return session
+
+    async def end(self, session: "Session") -> None:
+        """Closes a session, also one whose window a person has closed."""
+        self._sessions.pop(session.id, None)
+        await session.aclose()
 
     async def close_all(self, owner: str) -> int:
         """Closes every session of an owner; returns how many."""
@@ -265,9 +271,8 @@ class Browsers:
         idle = time.time() - session.used_at
         if session.in_use:
             return
-        if idle > self.settings.idle_seconds:
-            self._sessions.pop(session.id, None)
-            await session.aclose()
+        if idle > self.settings.idle_seconds or (session.left and idle > LEFT_SECONDS):
+            await self.end(session)
         elif idle > self.settings.park_seconds:
             await session.park()
 

@@ -29,6 +29,7 @@ from outrider.core.errors import OutriderError, Unavailable
 
 Status = Literal["active", "parked", "crashed", "closed"]
 PATIENCE = 5.0  # seconds that a page may be busy with itself before it counts as one that hangs
+REMEMBER_AFTER = 0.3  # seconds after a call
 KNOWN_SECONDS = 1.0  # the same for one that has hung before
 REOPEN = "reopen the session; it goes back to that address"
 KEEP_TAB = """() => {
@@ -62,6 +63,7 @@ class Session:
         dialogs: What they have asked.
         downloads: What they have handed out.
         notes: What happened without being asked for, newest last; whoever reports them clears them.
+        memory: What it had stored a moment after the last call; a browser that dies takes the rest with it.
     """
 
     def __init__(self, owner: str, options: Options, look: Look, settings: BrowserSettings, guard: Guard) -> None:
@@ -83,6 +85,8 @@ class Session:
         self._context: Context | None = None
         self._parked: Parked | None = None
         self._hanging: Page | None = None
+        self.memory: dict[str, Any] | None = None
+        self._remembering = False
         self._origins: dict[str, None] = {}
         self._stored: dict[str, Any] = {}  # origin to local storage, as last seen by `glimpse`
         self._title = options.title
@@ -99,6 +103,7 @@ class Session:
         else:
             context.browser.hosts[context.id] = self
         if state:
+            self.memory = state
             await put_state(context, state)
             self._origins |= {each["origin"]: None for each in state.get("origins", [])}
             self._stored |= {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])}
@@ -139,6 +144,12 @@ class Session:
         return self._context.proxy if self._context else None
 
     @property
+    def left(self) -> bool:
+        """Whether a person has closed its window."""
+        here = self.look.window and self._context is not None and self.lost is None
+        return here and not len(self.tabs) and not self._parked and not self.in_use
+
+    @property
     def in_use(self) -> bool:
         return self._busy.locked()
 
@@ -163,7 +174,7 @@ class Session:
             try:
                 yield await self._lively(await self._page())
             finally:
-                self.used_at = time.time()
+                self._end()
 
     async def goto(self, url: str) -> Arrival:
         """Goes to an address in the current tab; one that has crashed or hangs is replaced first. See `navigate`."""
@@ -176,7 +187,10 @@ class Session:
                 await self._replace_page()
             if self._parked:
                 self._parked = replace(self._parked, urls=(BLANK,), front=0, storage=())
-            return await self._navigate(await self._page(), url)
+            try:
+                return await self._navigate(await self._page(), url)
+            finally:
+                self._end()
 
     async def back(self) -> Arrival:
         """One step back; `moved` is False at the beginning."""
@@ -330,6 +344,21 @@ class Session:
     def _begin(self) -> None:
         self.used_at = time.time()
         self.downloads.renew()
+
+    def _end(self) -> None:
+        self.used_at = time.time()
+        context = self._context
+        if context is None or context.id is None or self.lost or self._remembering:
+            return
+        self._remembering = True
+        context.browser.connection.spawn(self._remember(), "remembering what a session has stored")
+
+    async def _remember(self) -> None:
+        """Looks at what is stored, a moment after a call, in case the browser dies."""
+        await asyncio.sleep(REMEMBER_AFTER)
+        self._remembering = False
+        with suppress(OutriderError):  # it may have been closed meanwhile
+            self.memory = await self.glimpse()
 
     async def _lively(self, page: Page) -> Page:
         """The page, if it still answers. Raises Unavailable within seconds if not."""

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,24 +74,24 @@ async def sign_in(
     before = name if browsers.states.has(name) else None
     options = Options("Sign in", headless=False, state_id=before, dialogs="ask")
     session = await _opened(browsers, owner, url or BLANK, options)
+    if session is None:
+        return SignIn(name, saved=False, closed=True)
     try:
         return await _Keeper(browsers, session, name).follow(seconds, told)
     finally:
-        with suppress(OutriderError):
-            await asyncio.shield(browsers.close(owner, session.id))
+        await asyncio.shield(browsers.end(session))
 
 
-async def _opened(browsers: "Browsers", owner: str, url: str, options: Options) -> "Session":
-    """The session with the window; also when the person has closed it before the page was there."""
+async def _opened(browsers: "Browsers", owner: str, url: str, options: Options) -> "Session | None":
+    """The session with the window; None when the person has closed it before the page was there."""
     try:
         return (await browsers.open(owner, url, options))[0]
     except OutriderError as error:
         left = error.details.pop("sessionId", "")
         if not left:
             raise
-        session = browsers.get(owner, left)
-        if not len(session.tabs):
-            return session
+        if left not in [each.id for each in browsers.list(owner)]:
+            return None
         await browsers.close(owner, left)
         raise
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from outrider.browser.cdp import Channel
+from outrider.browser.cdp import Channel, ProtocolError
 from outrider.browser.context import Context
 from outrider.browser.page import Page
 from outrider.browser.states import usable_cookies
@@ -50,7 +50,7 @@ async def glimpse_state(context: Context, pages: Iterable[Page], known: dict[str
 async def _seen(page: Page) -> Any:
     try:
         return await page.evaluate_in("outrider", READ, ITEM_CHARS, timeout=2.0)
-    except OutriderError:
+    except (OutriderError, ProtocolError):
         return None  # on its way elsewhere, or a site that may not have storage
 
 

@@ -138,8 +138,35 @@ async def test_a_browser_that_dies_takes_no_call_with_it_into_silence(site, tmp_
         assert lost.value.details["url"] == f"{site.here}/form"
         back = await browsers.reopen(session)
         assert (back.url, session.status) == (f"{site.here}/article", "active")
-        assert "cookies are gone" in session.notes[-1]
+        assert "started anew" in session.notes[-1]
         assert (await browsers.reopen(other)).title == "Order form"
+    finally:
+        await browsers.aclose()
+
+
+async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
+    browsers = Browsers(BrowserSettings(warm=0), site.guard, tmp_path)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/login")
+        async with session.use() as page:
+            script = """() => { document.querySelector('[name=user]').value = 'ada';
+              document.querySelector('[name=password]').value = 'lovelace';
+              document.querySelector('button').click() }"""
+            await page.evaluate_in("", script)
+            assert await page.loading.until(lambda: page.url.endswith("/account"), 5)
+            assert await page.loading.until(lambda: "load" in page.loading.load(page.main.loader).marks, 5)
+        with anyio.fail_after(10):
+            while not (session.memory and session.memory["cookies"] and session.memory["origins"]):
+                await anyio.sleep(0.01)
+        os.kill(browsers.running[0].running.process.pid, signal.SIGKILL)
+        with anyio.fail_after(10):
+            while not session.browser_gone:
+                await anyio.sleep(0.01)
+        there = await browsers.reopen(session)
+        assert (there.url, there.title) == (f"{site.here}/account", "Account")
+        assert "put back" in session.notes[-1]
+        async with session.use() as page:
+            assert await page.evaluate_in("", "() => localStorage.visits") == "2"
     finally:
         await browsers.aclose()
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from outrider.browser import Browsers, BrowserSettings, Options, Session
 from outrider.browser.signin import SignIn
-from outrider.core.errors import InvalidInput, NotConfigured, OutriderError, Refused
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 
 WINDOWS = ["--ozone-platform=headless", "--ozone-override-screen-size=1600,1000"]
 SIGN_IN = """() => { document.querySelector('[name=user]').value = 'ada';
@@ -141,6 +141,20 @@ async def test_a_window_is_as_large_as_wished_and_no_browser_without_windows_sta
         while await page.evaluate_in("", "() => [innerWidth, innerHeight]") != [900, 600]:
             await anyio.sleep(0.01)
     assert len(windows.running) == 1
+
+
+async def test_a_session_whose_window_was_closed_by_hand_is_gone(windows, site):
+    session, _ = await windows.open("test", f"{site.here}/form", Options(headless=False))
+    assert windows.list("test") == [session]
+    session.tabs.at(1).channel.tell("Page.close")
+    with anyio.fail_after(20):
+        while windows.list("test"):
+            await anyio.sleep(0.01)
+    with pytest.raises(NotFound):
+        windows.get("test", session.id)
+    with anyio.fail_after(30):
+        while not session.closed:
+            await anyio.sleep(0.01)
 
 
 async def test_without_a_display_the_answer_says_what_to_do(site, tmp_path, monkeypatch):

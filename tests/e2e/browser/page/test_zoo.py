@@ -74,6 +74,8 @@ CASES = [
     click(GONE, "#hair", "zero_size", "too small"),
     click(GONE, "#off", "off_screen"),
     click(GONE, "#above", "off_screen"),
+    click(GONE, "#right", "off_screen"),
+    click(GONE, "#below", "off_screen"),
     click(GONE, "#clipped", "off_screen", "clipped"),
     click(GONE, "#in-details", "hidden", "click its summary e"),
     click(GONE, "#in-until", "hidden"),
