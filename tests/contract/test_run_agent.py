@@ -433,6 +433,7 @@ async def test_clients_hear_when_an_agent_comes_or_goes(house: AgentHouse, era: 
             assert caller.server_capabilities.tools.list_changed
             assert f"run_newcomer_{era.replace('-', '_')}" not in await names(caller)
             house.write(name)
+            await house.app.toolbox.refresh()  # that somebody else has noticed it first changes nothing
             with anyio.fail_after(20):
                 await changed.wait()
         else:

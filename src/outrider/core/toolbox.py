@@ -23,6 +23,7 @@ class Toolbox:
     Attributes:
         tools: What is offered, by name. Tools that come and go are in it after a `refresh`.
         changes: Whether tools may come and go.
+        version: Rises whenever some have.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Toolbox:
         self._fixed = self._whole = self.tools
         self._taken = frozenset(tool.name for tool in every)
         self._seen: tuple[Tool, ...] = ()
+        self.version = 0
         self._services = services
         self._events = events
 
@@ -56,6 +58,7 @@ class Toolbox:
         if found == self._seen:
             return False
         self._seen = found
+        self.version += 1
         self.tools = self._whole = self._fixed | offered(found, self.policy, warn=False)
         return True
 

@@ -23,11 +23,14 @@ class Watch:
         self._toolbox = toolbox
         self._seen = anyio.Event()
         self._older: WeakSet[Connection] = WeakSet()
+        self._told = 0
 
     def listed(self, context: ServerRequestContext[Any, Any]) -> None:
         """Notes who has seen the list; the SDK hands no public way to a request's connection."""
         self._older.add(context.session._connection)  # noqa: SLF001
-        self._seen.set()
+        if not self._seen.is_set():
+            self._told = self._toolbox.version
+            self._seen.set()
 
     @asynccontextmanager
     async def lifespan(self, _: Server[Any]) -> AsyncGenerator[dict[str, Any]]:
@@ -44,7 +47,9 @@ class Watch:
         await self._seen.wait()
         while True:
             await anyio.sleep(EVERY)
-            if await self._toolbox.refresh():
+            await self._toolbox.refresh()
+            if self._toolbox.version != self._told:  # whoever noticed first: others look at the same tools
+                self._told = self._toolbox.version
                 await self.tell()
 
     async def tell(self) -> None:
