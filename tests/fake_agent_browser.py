@@ -89,6 +89,7 @@ def _misbehave(here: Path, way: str) -> None:
             sys.stdout.flush()
     elif way == "not_started" and not (here / "once").exists():
         (here / "once").write_text("")
+        _start(here, SLEEPER, start_new_session=True)  # it comes up all the same, and nobody knows of it
         _end('{"success": false, "error": "Daemon failed to start (socket: x.sock)"}', 1)
     elif way in WAYS:
         _end(*WAYS[way])

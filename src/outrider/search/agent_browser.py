@@ -246,6 +246,9 @@ class Visit:
         for file in self._folder.glob("*.pid"):
             with suppress(OSError, ValueError):
                 _kill_family(int(file.read_text()))
+        # One that was slow to start may have been started twice; only the second is in the file.
+        for pid in _marked_by(str(self._folder)):
+            _kill_family(pid)
 
     async def _snapshot(self, url: str) -> Seen:
         data = await self._ask("snapshot", "-u")
@@ -298,6 +301,16 @@ def _kill_family(leader: int) -> None:
             os.kill(pid, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
+
+
+def _marked_by(folder: str) -> list[int]:
+    """The processes whose environment names the visit's folder; none where there is no /proc."""
+    mark, found = os.fsencode(f"AGENT_BROWSER_SOCKET_DIR={folder}"), []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError, ValueError):
+            if mark in environ.read_bytes().split(b"\0"):
+                found.append(int(environ.parent.name))
+    return found
 
 
 def _session_of(leader: int) -> list[int]:

@@ -250,6 +250,15 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
     assert [each["argv"] for each in fake_agent_browser.calls(one)] == [["--version"]]
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
+    one = program(tmp_path, way="not_started")
+    await found(searching(tmp_path, command=str(one)))
+    started = fake_agent_browser.started(one)
+    assert len(started) > 1
+    assert await gone(*started)
+
+
 async def test_the_version_is_asked_once(tmp_path: Path):
     one = program(tmp_path)
     search = searching(tmp_path, command=str(one))
