@@ -95,6 +95,7 @@ class Blocks:
         given: Attributes of the elements that the renderer asks about.
         links: Of each link: address as written, number of the block that it begins in, words.
         images: The attributes of each picture.
+        anchors: Of each id, the number of the block that follows it.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
         curtain: Whether a script would have shown the page.
@@ -109,6 +110,7 @@ class Blocks:
     given: dict[int, Given] = field(default_factory=dict)
     links: list[tuple[str, int, str]] = field(default_factory=list)
     images: list[Given] = field(default_factory=list)
+    anchors: dict[str, int] = field(default_factory=dict)
     hidden: int = 0
     cut: bool = False
     curtain: bool = False
@@ -291,6 +293,8 @@ class Walk:
                     self._drop(node, tag)
                     return
                 self.inner |= bits(names)
+            if (name := given.get("id")) and len(self.page.anchors) < LINKS:
+                self.page.anchors.setdefault(name, len(self.page.texts))
         self.ids.append(node.mem_id)
         self.ends.append(PLAIN)
 
@@ -344,6 +348,8 @@ class Walk:
         self.in_link += 1
         self.links += 1
         address = given.get("href") or ""
+        if (name := given.get("id") or given.get("name")) and len(self.page.anchors) < LINKS:
+            self.page.anchors.setdefault(name, len(self.page.texts))
         self.pieces.append((LINKED, address))
         self.anchor = address, len(self.page.texts), len(self.pieces)
         self.ids.append(node.mem_id)
@@ -399,14 +405,8 @@ class Walk:
         own, classes, names = TAG_BITS[number], "", ""
         me = len(page.names)
         if given:
-            if name := given.get("class"):
-                own |= bits(name)
-                names = classes = name
-            if name := given.get("id"):
-                own |= bits(name)
-                names = names + " " + name
-            if name := given.get("role"):
-                own |= role(name)
+            said, classes, names = self._named(given)
+            own |= said
             if tag in TOLD:
                 page.given[me] = given
         if up > 0:
@@ -423,6 +423,20 @@ class Walk:
         self.current = me
         self.ids.append(node.mem_id)
         self.ends.append(end)
+
+    def _named(self, given: Given) -> tuple[int, str, str]:
+        """What an element's names say of it: category bits, its classes, its classes and id."""
+        found, names = 0, ""
+        if classes := given.get("class") or "":
+            found, names = bits(classes), classes
+        if name := given.get("id"):
+            found |= bits(name)
+            names = names + " " + name
+            if len(self.page.anchors) < LINKS:
+                self.page.anchors.setdefault(name, len(self.page.texts))
+        if name := given.get("role"):
+            found |= role(name)
+        return found, classes, names
 
     def _leave(self, above: int) -> None:
         """Closes what is open below a node."""

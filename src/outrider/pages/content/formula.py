@@ -3,14 +3,18 @@
 import re
 from typing import Any
 
+from outrider.pages.content.latex import latex_of
+
 DISPLAYED = re.compile(r"\{\\(?:displaystyle|textstyle)\b(.*)\}")
 LIMIT = 5_000  # characters of a formula
 
 
 def of_math(node: Any) -> str:
-    """The LaTeX of a MathML element between dollar signs: its annotation or alternative text; empty if it has none."""
+    """The LaTeX of a MathML element between dollar signs: its annotation, its alternative text, or what its
+    elements mean; empty if they mean nothing.
+    """
     note = node.css_first('annotation[encoding="application/x-tex"]')
-    source = note.text() if note else node.attributes.get("alttext") or ""
+    source = note.text() if note else node.attributes.get("alttext") or latex_of(node)
     return _fenced(source, display=node.attributes.get("display") == "block")
 
 

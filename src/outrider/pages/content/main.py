@@ -13,6 +13,7 @@ from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks, parts_
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
+from outrider.pages.content.product import lines_of, product_of
 from outrider.pages.content.render import Writer, text_of
 from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import TYPES, Signals, read_signals
@@ -31,6 +32,8 @@ KINDS = (
     ("service", "service"),
 )
 SCRIPTLESS = 20  # noscript elements that are looked at
+UNSURE = 0.5  # expected F1 below which the page is asked what it says of itself
+SHORT = 150  # characters of a cut that is asked so too
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -107,12 +110,32 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     )
     writer = Writer(page, Phrase(base, style))
     found.markdown, found.tables = writer.write(chosen), writer.tables
-    found.text = text_of(page, chosen)
+    found.text = text_of(page, writer.order)
     found.links, found.images = links_of(page, chosen, base), images_of(page, base)
     if not found.text:
         found.text = found.markdown = _declared(found.facts, tree)
         found.metadata["fallback"] = "declared"
+    elif main and _doubted(found):
+        found.text = found.markdown = found.facts.body().strip()
+        found.metadata["fallback"] = "declared"
+    if product := product_of(found.facts):
+        _sell(found, product)
     return found
+
+
+def _doubted(found: Content) -> bool:
+    """Whether the article that the page declares is a better guess than the cut of its blocks."""
+    unsure = found.metadata.get("expected", 1.0) < UNSURE or len(found.text) < SHORT
+    return unsure and len(found.facts.body()) > 2 * len(found.text)
+
+
+def _sell(found: Content, product: dict[str, str]) -> None:
+    """Puts what is declared of a product, and not said, before the text of its page."""
+    found.metadata["product"] = product
+    lines = lines_of(product, found.text) if found.kind == "product" else []
+    if lines:
+        found.markdown = "\n".join(f"- {line}" for line in lines) + "\n\n" + found.markdown
+        found.text = "\n".join(lines) + "\n\n" + found.text
 
 
 def _blocks(tree: Any, nodes: int) -> Blocks:

@@ -7,6 +7,7 @@ from typing import Any
 from outrider.pages.address import absolute
 from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Formula, Given, Piece
 from outrider.pages.content.escape import begun, bracketed, escaped
+from outrider.pages.content.footnotes import ARROWS, BACK
 from outrider.pages.content.media import image_of
 from outrider.pages.content.style import PLAIN, Style
 
@@ -88,6 +89,8 @@ class Phrase:
 
     def _linked(self, core: str, value: str) -> str:
         if value[:1] == "#":
+            if self.notes and (BACK.match(value) or ARROWS.fullmatch(core)):
+                return ""
             return f"[^{self.notes[value[1:]]}]" if value[1:] in self.notes else core
         address = self._address(value)
         if not address or self.style.links == "none" or ("](" in core and not core.startswith("![")):

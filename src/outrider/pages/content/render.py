@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.footnotes import footnotes_of
 from outrider.pages.content.grid import grid_of
 from outrider.pages.content.listing import language_of, line_numbers, source_of
 from outrider.pages.content.phrase import Phrase
@@ -57,12 +58,17 @@ class Writer:
     layout: set[int] = field(default_factory=set)
     parts: list[str] = field(default_factory=list)
     tables: list[list[list[str]]] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
     tight: bool = False
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
-        numbers = line_numbers(self.page, chosen)
-        chosen = [number for number in chosen if number not in numbers] if numbers else chosen
+        notes = footnotes_of(self.page, chosen)
+        self.phrase.notes = notes.labels
+        told = [number for blocks in notes.blocks.values() for number in blocks]
+        left_out = line_numbers(self.page, chosen).union(told)
+        chosen = [number for number in chosen if number not in left_out] if left_out else chosen
+        self.order = chosen + told
         at = 0
         while at < len(chosen):
             place = self._place(self.page.rows[chosen[at]][0])
@@ -73,6 +79,9 @@ class Writer:
             else:
                 self._blocks(chosen[at], place)
                 at += 1
+        for at, (label, blocks) in enumerate(notes.blocks.items()):
+            text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
+            self._add(f"[^{label}]: {text}", joins=at > 0, joined=True)
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
