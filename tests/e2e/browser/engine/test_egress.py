@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
+from pydantic import SecretStr
 
 from outrider.browser import Browsers, BrowserSettings, Options
 from outrider.browser.bell import Bell
@@ -18,6 +19,7 @@ from outrider.browser.context import Context
 from outrider.browser.launch import launch
 from outrider.browser.navigate import navigate
 from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError
 
 # Chromium does these when it likes, or, with pings, not at all.
@@ -149,9 +151,23 @@ async def test_what_belongs_to_no_session_gets_nowhere(shut_in, site):
     assert session.status == "active"
 
 
-async def test_one_sessions_credential_opens_no_other_sessions_way(shut_in, site):
-    from outrider.core.egress.proxy import EgressProxy
+async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
+    """Played by a guarded proxy of ours, which lets only one of the two sites pass."""
+    allow = [each for each in site.guard.policy.settings.allow if each.endswith(site.here.rpartition(":")[2])]
+    async with EgressProxy(Guard(EgressSettings(allow=allow))) as forward:
+        settings = site.guard.policy.settings.model_copy(update={"proxy": SecretStr(forward.url_with_credentials)})
+        browsers = Browsers(BrowserSettings(warm=0), Guard(settings), tmp_path)
+        try:
+            session, there = await browsers.open("test", f"{site.here}/article")
+            assert there.title == "On lighthouses"
+            with pytest.raises(OutriderError):
+                await session.goto(f"{site.there}/article")
+            assert forward.reason("localhost")
+        finally:
+            await browsers.aclose()
 
+
+async def test_one_sessions_credential_opens_no_other_sessions_way(shut_in, site):
     first, _ = await shut_in.open("test", f"{site.here}/article")
     second, _ = await shut_in.open("test", f"{site.here}/article")
     ways = [session.way for session in (first, second)]
