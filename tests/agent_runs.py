@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 import fakes
 from model_apis import ModelServer, Script
 from outrider.agents.definition import Agent, Budgets
@@ -19,6 +21,7 @@ from outrider.core.context import Call
 from outrider.settings import load
 
 KEY = "sk-very-secret"
+PATIENCE = 60.0  # seconds
 TESTS = Path(__file__).parent
 
 
@@ -55,7 +58,8 @@ class Office:
         return await self.app.runs.get(run.id)
 
     async def events(self, run: Run, after: int = 0) -> list[RunEvent]:
-        return [event async for event in self.app.runs.follow(run.id, after)]
+        with anyio.fail_after(PATIENCE):
+            return [event async for event in self.app.runs.follow(run.id, after)]
 
 
 async def begin(app: App, query: str, *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:

@@ -44,8 +44,8 @@ async def test_tokens_and_money_are_limits(budget: dict[str, Any], reason: str):
 
 async def test_time_ends_a_run_in_the_middle_of_a_word():
     held = anyio.Event()
-    turns = script(Turn(text="A long answer that is never finished.", between=held))
-    async with office(turns) as house:
+    answers = iter([Turn(text="Short.")])
+    async with office(lambda asked: next(answers, Turn(text="A long answer, never finished.", between=held))) as house:
         await house.run()  # loads what is heavy
         held_again = await house.run(budgets={"seconds": 1})
         held.set()

@@ -1,0 +1,174 @@
+"""Runs outlive the processes that work on them: killed at any point, another goes on, and nothing happens twice."""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import agent_tools
+import fakes
+import postgres
+from agent_runs import KEY, Worker, flags
+from agent_tools import lines
+from model_apis import Asked, ModelServer, Turn, script
+from outrider.agents.run import Run
+from outrider.app import App, open_app
+from outrider.settings import load
+
+PATIENCE = 60.0  # seconds
+Start = Callable[..., Worker]
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = agent_tools.install(tmp_path / "plugins")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("SCRIPTED_KEY", KEY)
+    return folder
+
+
+@pytest.fixture
+def workers(home: Path, plugins: Path) -> Generator[Start]:
+    """Starts worker processes, and ends those that still live."""
+    started: list[Worker] = []
+
+    def start(url: str, query: str | None = None, database: str = "") -> Worker:
+        started.append(Worker(home, plugins, url, query, database))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        worker.kill()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> Generator[str]:
+    """The address of an empty database; empty text for the SQLite file at its usual place."""
+    if request.param == "sqlite":
+        yield ""
+        return
+    programs = postgres.found()
+    if programs is None:
+        pytest.skip("there is no Postgres server on this machine")
+    with postgres.running(programs) as url:
+        yield url
+
+
+@asynccontextmanager
+async def served(play: Callable[[Asked], Turn]) -> AsyncGenerator[tuple[str, ModelServer]]:
+    server = ModelServer(play)
+    async with fakes.serve(server.app()) as url:
+        yield url, server
+
+
+@asynccontextmanager
+async def watching(url: str, database: str) -> AsyncGenerator[App]:
+    """An app that follows, and works on nothing."""
+    async with open_app(load(flags(url) | ({"database": database} if database else {}))) as app:
+        yield app
+
+
+async def ended(app: App, run_id: str) -> Run:
+    """The run when it is at rest."""
+    with anyio.fail_after(PATIENCE):
+        async for _ in app.runs.follow(run_id):
+            pass
+        return await app.runs.get(run_id)
+
+
+async def said(worker: Worker) -> str:
+    with anyio.fail_after(PATIENCE):
+        return await anyio.to_thread.run_sync(worker.line)
+
+
+async def happened(home: Path, count: int) -> None:
+    """Waits for that many side effects."""
+    with anyio.fail_after(PATIENCE):
+        while len(lines(home)) < count:
+            await anyio.sleep(0.02)
+
+
+async def test_another_process_goes_on_and_no_side_effect_is_repeated(home: Path, workers: Start, database: str):
+    turns = script(
+        Turn(calls=[("note", {"text": "first"})]),
+        Turn(calls=[("wait_for", {"name": "go"}), ("note", {"text": "second"})]),
+        Turn(text="Done."),
+    )
+    async with served(turns) as (url, server), watching(url, database) as app:
+        first = workers(url, "Go.", database)
+        run_id = await said(first)
+        await happened(home, 2)
+        first.kill()
+        second = workers(url, None, database)
+        assert await said(second) == "ready"
+        (home / "go").touch()
+        run = await ended(app, run_id)
+    assert (run.status, run.answer, run.attempt) == ("completed", "Done.", 1)
+    assert sorted(line.split()[1] for line in lines(home)) == ["first", "second"]
+    assert len(server.asked) == 3, "what the model had said is remembered, not asked again"
+
+
+async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_told(home: Path, workers: Start):
+    turns = script(Turn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), Turn(text="I will look first."))
+    async with served(turns) as (url, server), watching(url, "") as app:
+        first = workers(url, "Go.")
+        run_id = await said(first)
+        await happened(home, 1)
+        first.kill()
+        await said(workers(url))
+        run = await ended(app, run_id)
+    assert (run.status, run.answer) == ("completed", "I will look first.")
+    assert len(lines(home)) == 1
+    assert "may have taken effect" in server.asked[-1].results[0]
+
+
+async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(home: Path, workers: Start):
+    held = anyio.Event()
+    answers = iter([Turn(text="Half of a long sentence that", between=held)])
+    async with served(lambda asked: next(answers, Turn(text="Whole."))) as (url, server), watching(url, "") as app:
+        first = workers(url, "Go.")
+        run_id = await said(first)
+        with anyio.fail_after(PATIENCE):
+            async for event in app.runs.follow(run_id):
+                if event.kind == "text":
+                    break
+        first.kill()
+        held.set()
+        await said(workers(url))
+        run = await ended(app, run_id)
+    assert (run.status, run.answer, len(server.asked)) == ("completed", "Whole.", 2)
+
+
+async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_it(
+    home: Path, workers: Start, database: str
+):
+    turns = script(Turn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), Turn(text="Sent."))
+    async with served(turns) as (url, _server):
+        first = workers(url, "Go.", database)
+        run_id = await said(first)
+        async with watching(url, database) as app:
+            assert (await ended(app, run_id)).status == "blocked"
+        first.kill()
+        async with watching(url, database) as app:
+            (question,) = await app.runs.questions.pending(run_id)
+            await app.runs.questions.decide(question.id, "approved")
+        async with watching(url, database) as app:
+            await app.runs.resume(run_id)
+            run = await ended(app, run_id)
+    assert (run.status, run.answer, run.attempt) == ("completed", "Sent.", 2)
+    assert sorted(line.split()[1] for line in lines(home)) == ["a", "b"]
+
+
+async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Start, database: str):
+    turns = script(Turn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), Turn(text="Not reached."))
+    async with served(turns) as (url, server), watching(url, database) as app:
+        run_id = await said(workers(url, "Go.", database))
+        await happened(home, 1)
+        await app.runs.cancel(run_id)
+        run = await ended(app, run_id)
+        with anyio.fail_after(PATIENCE):
+            while await app.runs.recover():
+                await anyio.sleep(0.05)
+    assert (run.status, run.stop_reason, len(server.asked)) == ("cancelled", "cancelled", 1)
