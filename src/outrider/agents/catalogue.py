@@ -12,6 +12,7 @@ from outrider.core.errors import InvalidInput, NotFound, OutriderError
 
 KINDS = Path(__file__).parent / "kinds"
 SUFFIX = ".md"
+WORDS = "description: "
 MANY = 200  # files of one folder that are read
 
 
@@ -48,16 +49,21 @@ class Catalogue:
         found |= {agent.name: agent for agent in self._of(self.home, "home")}
         return found | {agent.name: agent for agent in self._strangers() if agent.name not in found}
 
+    def described(self) -> dict[str, str]:
+        """What each agent of a file is for, by name, as `files` would say: but where nobody has written an agent, no
+        file is parsed, because tools are listed at the start.
+        """
+        shipped = dict(map(_first_words, _paths(KINDS)))
+        own = {agent.name: agent.description for agent in self._of(self.home, "home")}
+        strangers = {agent.name: agent.description for agent in self._strangers()}
+        return strangers | shipped | own
+
     def problems(self) -> list[Problem]:
-        """What is wrong with files that are left out."""
-        folders: tuple[tuple[Path, Origin], ...] = (
-            (KINDS, "kind"),
-            (self.home, "home"),
-            (self._workspace, "workspace"),
-        )
+        """What is wrong with files that are left out; those that ship are not."""
+        folders: tuple[tuple[Path, Origin], ...] = ((self.home, "home"), (self._workspace, "workspace"))
         read = [self._entry(path, origin) for folder, origin in folders for path in _paths(folder)]
         broken = [each for each in read if isinstance(each, Problem)]
-        ours = {agent.name for agent in (*self._of(KINDS, "kind"), *self._of(self.home, "home"))}
+        ours = {path.stem for path in _paths(KINDS)} | {agent.name for agent in self._of(self.home, "home")}
         taken = [agent.name for agent in self._strangers() if agent.name in ours]
         hint = "give it another name: a workspace may not replace an agent"
         return broken + [Problem(str(self._workspace), f"agent {name!r} exists already", hint) for name in taken]
@@ -140,6 +146,12 @@ class Catalogue:
         if path not in self._read or self._read[path][0] != mark:
             self._read[path] = mark, _agent(path, origin)
         return self._read[path][1]
+
+
+def _first_words(path: Path) -> tuple[str, str]:
+    """Name and description of an agent that ships: our own files have the description on one line."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return path.stem, next(line for line in lines if line.startswith(WORDS)).removeprefix(WORDS)
 
 
 def _paths(folder: Path) -> list[Path]:

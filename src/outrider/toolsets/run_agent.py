@@ -1,14 +1,14 @@
 """Agents as tools: one `run_<name>` for each agent there is, and ways to come back to what they do."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
 from outrider.agents.catalogue import Catalogue
-from outrider.agents.definition import Agent, Budgets
+from outrider.agents.definition import Budgets
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.result import Result
@@ -136,20 +136,21 @@ def configured(services: Services) -> bool:
 async def agents(services: Services, taken: Collection[str]) -> tuple[Tool, ...]:
     """One tool for each agent, and a placeholder where one that is defined cannot be used, or there is none."""
     delegation: Delegation = services[Delegation]
-    found = delegation.catalogue.files() | await _rows(delegation)
-    names = _named(found, taken)
-    tools = tuple(_tool(names[agent.name], agent, delegation.manner.detach_seconds) for agent in found.values())
+    found = delegation.catalogue.described() | await _rows(delegation)
+    names, wait = _named(found, taken), delegation.manner.detach_seconds
+    tools = tuple(_made(names[name], name, description, wait) for name, description in found.items())
     missing = not found or bool(delegation.catalogue.problems())
     return (*tools, _placeholder()) if missing else tools
 
 
-async def _rows(delegation: Delegation) -> dict[str, Agent]:
+async def _rows(delegation: Delegation) -> dict[str, str]:
     """Agents of rows, where the database is in use anyway: listing tools must not open it."""
     in_use = delegation.database.used.is_set() or delegation.database.dialect != "sqlite"
-    return await delegation.catalogue.rows() if in_use else {}
+    rows = await delegation.catalogue.rows() if in_use else {}
+    return {name: agent.description for name, agent in rows.items()}
 
 
-def _named(found: Mapping[str, Agent], taken: Collection[str]) -> dict[str, str]:
+def _named(found: Collection[str], taken: Collection[str]) -> dict[str, str]:
     """A tool name for each agent, in the order of their own names, so that they stay when others come."""
     names: dict[str, str] = {}
     used = set(taken) | {MISSING}
@@ -212,10 +213,6 @@ def _made(tool: str, name: str, description: str, wait: float) -> Tool:
         untrusted=True,
         toolset=run_agent_toolset.name,
     )
-
-
-def _tool(tool: str, agent: Agent, wait: float) -> Tool:
-    return _made(tool, agent.name, agent.description, wait)
 
 
 def _check_child(given: AgentInput | None, name: str) -> None:

@@ -1,18 +1,15 @@
 """How agents become tools: their names."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.agents.definition import Agent
+from outrider.agents.catalogue import Catalogue
 from outrider.core.tool import check_name
 from outrider.toolsets.run_agent import _named, slugged
-
-
-def agents(*names: str) -> dict[str, Agent]:
-    return {name: Agent(name=name, description="d", instructions="i") for name in names}
 
 
 @pytest.mark.parametrize(
@@ -31,26 +28,36 @@ def test_a_name_becomes_part_of_a_tools_name(name: str, slug: str):
 
 
 def test_agents_of_the_same_slug_are_numbered():
-    names = _named(agents("My agent", "my-agent", "my.agent"), taken=())
+    names = _named({"My agent", "my-agent", "my.agent"}, taken=())
     assert sorted(names.values()) == ["run_my_agent", "run_my_agent_2", "run_my_agent_3"]
 
 
 def test_other_tools_keep_their_names():
-    assert _named(agents("code"), taken={"run_code"}) == {"code": "run_code_2"}
-    assert _named(agents("agent tool not available"), taken=()) == {
+    assert _named({"code"}, taken={"run_code"}) == {"code": "run_code_2"}
+    assert _named({"agent tool not available"}, taken=()) == {
         "agent tool not available": "run_agent_tool_not_available_2"
     }
 
 
 def test_the_longest_names_are_numbered_within_the_limit():
-    names = _named(agents("y" * 63 + "1", "y" * 63 + "2"), taken=())
+    names = _named({"y" * 63 + "1", "y" * 63 + "2"}, taken=())
     assert sorted(len(name) for name in names.values()) == [45, 45]
 
 
 @given(st.sets(st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}\Z"), max_size=8))
 def test_every_host_can_take_every_name(given_names: set[str]):
-    names = _named(agents(*given_names), taken={"run_agent"})
+    names = _named(given_names, taken={"run_agent"})
     assert len(set(names.values())) == len(given_names)
     for name in names.values():
         check_name(name, 64 - len("builtin_run_agent__"))
         assert re.fullmatch(r"run_[a-z0-9_]+", name)
+
+
+def test_agents_are_listed_as_their_files_say(tmp_path: Path):
+    catalogue = Catalogue(tmp_path / "home", tmp_path / "workspace")
+    assert catalogue.described() == {name: agent.description for name, agent in catalogue.files().items()}
+    assert set(catalogue.described()) >= {"researcher", "browser", "analyst"}
+    for folder, name in (("home", "researcher"), ("home", "mine"), ("workspace", "mine"), ("workspace", "theirs")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"{name}.md").write_text(f"---\ndescription: of the {folder}\n---\nWork.")
+    assert catalogue.described() == {name: agent.description for name, agent in catalogue.files().items()}
