@@ -441,6 +441,7 @@ async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(
         map_ = await at.call("extractPageContent", sessionId=session, format="domMap")
         many = await at.call("extractPageContent", sessionId=session, format=["text", "html"])
         none = await at.call("extractPageContent", sessionId=session, selector="#nowhere")
+        wrong = await at.call("extractPageContent", sessionId=session, format="pdf")
     data = plain.structured_content
     assert {"title", "url", "timestamp", "format", "content", "metadata"} == set(data)
     assert (data["title"], data["format"]) == ("On lighthouses", "markdown")
@@ -456,6 +457,8 @@ async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(
     assert set(many.structured_content["contents"]) == {"text", "html"}
     assert "<h2>" in many.structured_content["contents"]["html"]
     assert reason(none) == "not_found"
+    assert "should be 'markdown', 'text', 'html' or 'domMap'" in said(wrong)
+    assert said(wrong).count("markdown") == 1
 
 
 async def test_long_content_is_cut_and_read_on_without_a_gap(at: Desk, session: str):

@@ -91,6 +91,7 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
             clicked = await at.call("clickElement", sessionId=session, selector="#next")
             looked = await at.call("snapshotPage", sessionId=session)
             listed = await at.call("listSessions")
+            tabs = await at.call("manageTabs", sessionId=session)
             again = await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/form")
             typed = await at.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert (error(clicked)["code"], error(clicked)["details"]["reason"]) == ("page_hangs", "timeout")
@@ -98,6 +99,7 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
     assert error(looked)["code"] == "page_hangs"
     assert f"navigateToUrl opens the session again; it was at {at.house.site}/article" in said(looked)
     assert listed.structured_content["sessions"][0]["status"] == "Error"
+    assert f"1 (in front) {at.house.site}/article" in said(tabs)
     assert again.structured_content["title"] == "Order form"
     assert "replaced by a new one" in said(again)
     assert typed.structured_content["ok"]

@@ -22,14 +22,14 @@ def readable(paths: list[str], workspace: Path) -> list[Path]:
 
 def _readable(name: str, root: Path) -> Path:
     if "\0" in name:
-        raise InvalidInput("files: a path with a zero byte", hint="name files of the workspace")
+        raise InvalidInput("paths: a path with a zero byte", hint="name files of the workspace")
     path = (root / name).resolve()
     if not path.is_relative_to(root):
-        raise Refused(f"files: {name} lies outside the workspace", code="outside_workspace", hint=f"copy it to {root}")
+        raise Refused(f"paths: {name} lies outside the workspace", code="outside_workspace", hint=f"copy it to {root}")
     if not path.exists():
-        raise NotFound(f"files: there is no {name}", hint="name a file relative to the workspace")
+        raise NotFound(f"paths: there is no {name}", hint="name a file relative to the workspace")
     if not path.is_file() or path.stat().st_size > SIZE_LIMIT:
-        raise InvalidInput(f"files: {name} is no file, or larger than {SIZE_LIMIT:,} bytes")
+        raise InvalidInput(f"paths: {name} is no file, or larger than {SIZE_LIMIT:,} bytes")
     return path
 
 

@@ -12,7 +12,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.result import Result, Text
 from outrider.core.tool import Toolset
-from outrider.toolsets.browser_use import at_work, in_words, line, moment, notes_of
+from outrider.toolsets.browser_use import in_words, line, moment, notes_of
 from outrider.toolsets.choices import Choices
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ async def listSessions(browsers: Browsers, call: Call, /) -> Result:
 
 @browser.tool(effect="write", title="Navigate", open_world=True, untrusted=True, timeout=120)
 async def navigateToUrl(browsers: Browsers, call: Call, /, sessionId: str, url: str) -> Result:
-    """Go to an address and wait for it. Also revives a crashed session."""
+    """Go to an address and wait for it. Also revives a session that has crashed or hangs."""
     async with in_words():
         session = browsers.get(call.session, sessionId)
         await _revived(browsers, session)
@@ -144,7 +144,10 @@ async def manageTabs(
             await session.switch(_number(tab))
         elif action == "close":
             await session.close_tab(_number(tab))
-        shown = choices.mark(await _tabs(browsers, call, sessionId), session.url)
+        if session.status == "parked":
+            async with session.use():
+                pass  # its tabs are opened again
+        shown = choices.mark(await _tabs(session), session.url)
     return Result((Text("\n".join([shown, *(f"Note: {note}" for note in notes_of(session))])),))
 
 
@@ -153,7 +156,9 @@ def _size(viewport: str | None) -> tuple[int, int] | None:
         return None
     width, _, height = viewport.partition("x")
     if not (width.isdecimal() and height.isdecimal() and 50 <= int(width) <= 9_999 and 50 <= int(height) <= 9_999):
-        raise InvalidInput(f"viewport: {viewport[:40]!r} is no size", hint="for instance 1200x800")
+        raise InvalidInput(
+            f"viewport: {viewport[:40]!r} is no size", hint="width x height of 50 to 9999 pixels, for instance 1200x800"
+        )
     return int(width), int(height)
 
 
@@ -214,13 +219,13 @@ def _number(tab: int | None) -> int:
     return tab
 
 
-async def _tabs(browsers: Browsers, call: Call, session_id: str) -> str:
-    async with at_work(browsers, call, session_id) as work:
-        tabs = work.session.tabs
-        lines = []
-        for number, page in enumerate(tabs, 1):
-            title = await _title(page)
-            lines.append(f"{number}{' (in front)' if page is tabs.current else ''} {page.url[:500]} {title}".rstrip())
+async def _tabs(session: "Session") -> str:
+    """A line for each tab; also for one that hangs, which is what a caller may want to leave."""
+    lines = []
+    for number, page in enumerate(session.tabs, 1):
+        front = " (in front)" if page is session.tabs.current else ""
+        url = page.frames.main.url if page.frames.main else "about:blank"
+        lines.append(f"{number}{front} {url[:500]} {await _title(page)}".rstrip())
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import anyio
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from outrider.browser.browsers import Browsers
 from outrider.core.context import Call
@@ -29,11 +29,12 @@ RAW = """(most) => {
 SIZE = "() => document.documentElement.outerHTML.length"
 DEPTHS = (10, 7, 5, 3, 2, 1)  # of a map, until it fits
 Name = Literal["markdown", "text", "html", "domMap"]
+ONE = {"type": "string", "enum": list(get_args(Name))}
 Formats = Annotated[
-    Name | Annotated[list[Name], Field(min_length=1)],
-    WithJsonSchema(
-        {"anyOf": [{"type": "string", "enum": list(get_args(Name))}, {"type": "array", "items": {"type": "string"}}]}
-    ),
+    list[Name],
+    Field(min_length=1),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"anyOf": [ONE, {"type": "array", "items": {"type": "string"}}], "default": "markdown"}),
 ]
 
 
@@ -44,7 +45,7 @@ async def extractPageContent(
     call: Call,
     /,
     sessionId: str,
-    format: Formats = "markdown",
+    format: Formats | None = None,
     selector: Annotated[str | None, Field(description="CSS: only this")] = None,
     mainContentOnly: bool = True,
     maxChars: Budget = 20_000,
@@ -52,7 +53,7 @@ async def extractPageContent(
     saveRawHtml: Annotated[bool, Field(description="To a workspace file")] = False,
 ) -> Result:
     """The rendered page's text, without navigation."""
-    wanted = [format] if isinstance(format, str) else list(dict.fromkeys(format))
+    wanted = list(dict.fromkeys(format or ["markdown"]))
     async with at_work(browsers, call, sessionId, selector or None) as work:
         texts, facts = await _texts(work, wanted, selector or "", main=mainContentOnly and not selector)
         tree = await _map(work, selector or "", maxChars) if "domMap" in wanted else None
