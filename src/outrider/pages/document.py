@@ -59,11 +59,14 @@ class Document:
         published: ISO 8601 date or date-time as declared; may be empty.
         author: As declared; may be empty.
         site: The publication's name; may be empty.
-        kind: The reader's name, for instance `html`, `pdf`, `word`, `excel`, `epub`, `mail`, `text`, `json`, `feed`.
+        kind: Of a web page what it is to its readers: `article`, `documentation`, `forum`, `product`, `listing`,
+            `collection` or `service`. Of anything else its format, by the name of its reader: `pdf`, `word`, `excel`,
+            `epub`, `mail`, `text`, `json`, `feed` and so on.
         links: Absolute http(s) and mailto addresses, each once, those of the main content first.
         images: Absolute http(s) addresses, each once, in order of appearance.
         tables: Each a list of rows of cells.
-        metadata: Further JSON-able facts, for instance `canonical` or `pages`.
+        metadata: Further JSON-able facts, for instance `canonical` or `pages`; of a web page also `hidden`, the
+            characters left out because nobody sees them, and `product`, what is declared of what it sells.
     """
 
     markdown: str

@@ -5,6 +5,7 @@ from pathlib import PurePath
 import anyio
 
 from outrider.core.errors import Unavailable
+from outrider.pages.content.style import Links
 from outrider.pages.document import Document
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
@@ -14,7 +15,14 @@ from outrider.pages.sniff import sniff
 
 
 async def read_body(
-    body: bytes, *, name: str = "", url: str = "", main: bool = True, settings: PagesSettings | None = None
+    body: bytes,
+    *,
+    name: str = "",
+    url: str = "",
+    main: bool = True,
+    links: Links = "inline",
+    images: bool = False,
+    settings: PagesSettings | None = None,
 ) -> tuple[Document, str]:
     """The document that a body is, and its MIME type.
 
@@ -23,6 +31,8 @@ async def read_body(
         name: The file's name; its suffix decides where the content leaves it open.
         url: What relative links start from.
         main: Whether to leave out what surrounds the main content of a web page.
+        links: How the Markdown of a web page writes them.
+        images: Whether it shows pictures.
         settings: Limits; the defaults if not given.
 
     Raises:
@@ -36,7 +46,7 @@ async def read_body(
     reader = reader_for(mime, named or url, len(body), images=True)
     source = Source(
         body, url or named, mime, None, main,
-        chars=chosen.extract_chars, tags=chosen.extract_tags, pages=chosen.pdf_max_pages,
+        chars=chosen.extract_chars, tags=chosen.extract_tags, pages=chosen.pdf_max_pages, links=links, images=images,
     )  # fmt: skip
     with anyio.move_on_after(chosen.seconds):
         return (await Runner().run(reader, source))[0], mime

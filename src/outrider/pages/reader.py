@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Literal
 
 from outrider.pages.charset import decode
 from outrider.pages.document import Document
@@ -22,6 +23,8 @@ class Source:
         chars: How many characters may be looked at.
         tags: How many tags of markup may be looked at.
         pages: How many pages of a paged document may be looked at.
+        links: How the Markdown of a web page writes them: `inline`, as `references` at its end, or `none`.
+        images: Whether the Markdown of a web page shows pictures that have words of their own.
     """
 
     body: bytes
@@ -32,6 +35,8 @@ class Source:
     chars: int = 5_000_000
     tags: int = 100_000
     pages: int = 500
+    links: Literal["inline", "references", "none"] = "inline"
+    images: bool = False
 
     @cached_property
     def text(self) -> str:
@@ -45,7 +50,7 @@ class Reader:
     """One way to read.
 
     Args:
-        name: Its name, which becomes the documents' kind.
+        name: Its name, which becomes the documents' kind, but for web pages.
         types: MIME types it reads; `*` stands for anything.
         read: Makes the document. Raises OutriderError only.
         suffixes: Ends of a path that it reads where the type says no more than text.

@@ -19,10 +19,17 @@ STDIN = "-"
 @click.option("--text", "as_text", is_flag=True, help="Text without markup.")
 @click.option("--json", "as_json", is_flag=True, help="For programs: content, facts, links, tables.")
 @click.option("--no-main", "whole", is_flag=True, help="The whole of a web page, navigation included.")
+@click.option(
+    "--links", type=click.Choice(["inline", "references", "none"]), default="inline", show_default=True,
+    help="Of a web page: addresses behind their words, at the end, or left out.",
+)  # fmt: skip
+@click.option("--images", is_flag=True, help="Show pictures of a web page that have words of their own.")
 @setting
-def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, url: str) -> None:
+def command(
+    file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, url: str, links: Any, images: bool
+) -> None:
     """Turn a page or a document into Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
-    document, mime = run(lambda: _extract(file, sets, url, main=not whole), as_json=as_json)
+    document, mime = run(lambda: _extract(file, sets, url, main=not whole, links=links, images=images), as_json=as_json)
     if as_json:
         print_json({"content_type": mime} | document.to_dict())
     else:
@@ -31,13 +38,15 @@ def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, w
         sys.stdout.buffer.flush()
 
 
-async def _extract(file: str, sets: tuple[str, ...], url: str, *, main: bool) -> tuple[Any, str]:
+async def _extract(
+    file: str, sets: tuple[str, ...], url: str, *, main: bool, links: Any, images: bool
+) -> tuple[Any, str]:
     from outrider.pages.local import read_body
 
     settings = loaded(sets).settings.pages
     body = _read(file, settings.pdf_max_bytes)
     name = "" if file == STDIN else file
-    return await read_body(body, name=name, url=url, main=main, settings=settings)
+    return await read_body(body, name=name, url=url, main=main, links=links, images=images, settings=settings)
 
 
 def _read(file: str, limit: int) -> bytes:

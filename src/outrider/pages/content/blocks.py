@@ -96,6 +96,8 @@ class Blocks:
         links: Of each link: address as written, number of the block that it begins in, words.
         images: The attributes of each picture.
         anchors: Of each id, the number of the block that follows it.
+        times: Of each block in which a time is told, the time as machines read it.
+        named: Of each block with links, the words of the first.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
         curtain: Whether a script would have shown the page.
@@ -111,6 +113,8 @@ class Blocks:
     links: list[tuple[str, int, str]] = field(default_factory=list)
     images: list[Given] = field(default_factory=list)
     anchors: dict[str, int] = field(default_factory=dict)
+    times: dict[int, str] = field(default_factory=dict)
+    named: dict[int, str] = field(default_factory=dict)
     hidden: int = 0
     cut: bool = False
     curtain: bool = False
@@ -293,10 +297,17 @@ class Walk:
                     self._drop(node, tag)
                     return
                 self.inner |= bits(names)
-            if (name := given.get("id")) and len(self.page.anchors) < LINKS:
-                self.page.anchors.setdefault(name, len(self.page.texts))
+            self._note(tag, given)
         self.ids.append(node.mem_id)
         self.ends.append(PLAIN)
+
+    def _note(self, tag: str, given: Given) -> None:
+        """Notes the place that an inline element names, and the time that it tells."""
+        page = self.page
+        if (name := given.get("id")) and len(page.anchors) < LINKS:
+            page.anchors.setdefault(name, len(page.texts))
+        if tag == "time" and (value := given.get("datetime")):
+            page.times.setdefault(len(page.texts), value.strip()[:40])
 
     def _block(self, node: Any, tag: str) -> None:
         given = node.attributes
@@ -466,6 +477,8 @@ class Walk:
                 "".join([each for each in self.pieces[start:] if isinstance(each, str)]) if here else page.texts[block]
             )
             page.links.append((address, block, words))
+            if words and block not in page.named:
+                page.named[block] = " ".join(words[:200].split())
         self.in_link -= 1
         self.pieces.append((CLOSE, None))
 

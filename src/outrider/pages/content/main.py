@@ -13,6 +13,7 @@ from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks, parts_
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
+from outrider.pages.content.posts import heads_of
 from outrider.pages.content.product import lines_of, product_of
 from outrider.pages.content.render import Writer, text_of
 from outrider.pages.content.sheets import sheets_of
@@ -108,9 +109,9 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     found = Content(
         kind=declared_kind(signals), signals=signals, facts=read_facts(tree, page, base), metadata=told | _facts(page)
     )
-    writer = Writer(page, Phrase(base, style))
+    writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
-    found.text = text_of(page, writer.order)
+    found.text = text_of(page, writer.order, writer.heads)
     found.links, found.images = links_of(page, chosen, base), images_of(page, base)
     if not found.text:
         found.text = found.markdown = _declared(found.facts, tree)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.escape import escaped
 from outrider.pages.content.footnotes import footnotes_of
 from outrider.pages.content.grid import grid_of
 from outrider.pages.content.listing import language_of, line_numbers, source_of
@@ -33,12 +34,15 @@ class Place:
 NOWHERE = Place()
 
 
-def text_of(page: Blocks, chosen: list[int]) -> str:
+def text_of(page: Blocks, chosen: list[int], heads: dict[int, str]) -> str:
     """The words, blocks an empty line apart; listings keep their lines."""
     plain = [
         page.texts[number] if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number)
         for number in chosen
     ]
+    if heads:
+        told = zip(chosen, plain, strict=True)
+        plain = [f"{heads[number]}\n\n{text}" if number in heads else text for number, text in told]
     return "\n\n".join(plain)
 
 
@@ -59,6 +63,7 @@ class Writer:
     parts: list[str] = field(default_factory=list)
     tables: list[list[list[str]]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
+    heads: dict[int, str] = field(default_factory=dict)
     tight: bool = False
 
     def write(self, chosen: list[int]) -> str:
@@ -72,6 +77,8 @@ class Writer:
         at = 0
         while at < len(chosen):
             place = self._place(self.page.rows[chosen[at]][0])
+            if chosen[at] in self.heads:
+                self._head(self.heads[chosen[at]])
             if place.pre >= 0:
                 at = self._listing(chosen, at, place)
             elif place.table >= 0 and place.table not in self.layout and (after := self._table(chosen, at, place)):
@@ -90,6 +97,11 @@ class Writer:
         """Puts a text down: without an empty line where it joins a text that may be joined."""
         self.parts += ("\n" if joins and self.tight else "\n\n", text)
         self.tight = joined
+
+    def _head(self, head: str) -> None:
+        """Who wrote what follows, and when."""
+        name, between, date = head.rpartition(" \u00b7 ")
+        self._add(f"**{escaped(name or date)}**{between}{date if name else ''}" if not head[:4].isdigit() else head)
 
     def _blocks(self, number: int, place: Place) -> None:
         """A block; a row of a table that is layout is one of several."""
