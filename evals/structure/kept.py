@@ -15,6 +15,7 @@ BRACKET = re.compile(r"\\.|[\[\]]|\n\s*\n", re.DOTALL)
 TARGET = re.compile(r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s]|\((?:[^()\s]|\([^()\s]*\))*\))*))(?:\s+\"[^\"\n]*\")?\s*\)")
 FENCE = re.compile(r"^([>\s]*(?:(?:[-*+]|\d+[.)])\s+)?)(`{3,}|~{3,})\s*([^`]*)$")
 ITEM = re.compile(r"^([>\s]*)([-*+]|\d{1,9}[.)])[ \t]+(\S.*)$")
+NOTE = re.compile(r"^[>\s]*\[\^[^\]\s]+\]:[ \t]+(\S.*)$")  # a footnote: an item of the list of notes
 HEADING = re.compile(r"^[>\s]*(?:(?:[-*+]|\d+[.)])\s+)?(#{1,6})\s+(\S.*)$")
 RULE = re.compile(r"^[>\s]*(?:[-*_]\s*){3,}$")
 TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
@@ -97,6 +98,8 @@ def read(markdown: str) -> Shown:
             shown.headings.append((len(heading[1]), words(bare(heading[2]))))
         if line.count("|") and not TABLE_RULE.match(line):
             shown.rows.append([words(bare(cell)) for cell in re.split(r"(?<!\\)\|", line)])
+        if note := NOTE.match(line):
+            shown.items.append((words(bare(note[1])), True))
         if (item := ITEM.match(line)) and not RULE.match(line):
             shown.items.append((_item_words(prose, at, item), item[2][0].isdigit()))
     return shown
