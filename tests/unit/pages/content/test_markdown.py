@@ -1,0 +1,231 @@
+"""What the structure of a page looks like in Markdown."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outrider.pages import Document, extract
+
+URL = "https://site.example/a/"
+LINES = "def f():\n\n    return  1"
+
+
+def whole(body: str, **options) -> Document:
+    return extract(body, url=URL, main=False, **options)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"<pre>{LINES}\n</pre>",
+        "<pre>def f():<br><br>    return  1</pre>",
+        "<pre><div>def f():</div><div></div><div>    return  1</div></pre>",
+        "<pre><div>def f():<br></div><div><br></div><div>    return  1</div></pre>",
+        f"<table class=highlighttable><tr><td class=linenos><pre>1\n2\n3</pre><td><pre>{LINES}</pre></table>",
+        f"<table><tr><td class=gutter><pre>1\n2\n3</pre><td><pre><code>{LINES}</code></pre></table>",
+    ],
+)
+def test_a_listing_keeps_each_line_and_no_numbers(source: str):
+    assert whole(source).markdown == f"```\n{LINES}\n```"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<pre><code class='language-rust'>x</code></pre>",
+        "<pre class='lang-rust prettyprint'>x</pre>",
+        "<pre class='brush: rust; gutter: false'>x</pre>",
+        "<pre data-lang=rust>x</pre>",
+        "<pre><code class='hljs rust'>x</code></pre>",
+        "<div class='highlight highlight-source-rust'><pre>x</pre></div>",
+        "<div class='language-rust highlighter-rouge'><div class=highlight><pre class=highlight>x</pre></div></div>",
+        "<pre class='sourceCode rust'>x</pre>",
+        "<div class='mw-highlight mw-highlight-lang-rust'><pre>x</pre></div>",
+    ],
+)
+def test_a_listing_names_its_language_however_the_page_does(source: str):
+    assert whole(source).markdown == "```rust\nx\n```"
+
+
+def test_a_fence_is_longer_than_those_in_its_listing():
+    assert whole("<pre>```\nx\n```</pre>").markdown == "````\n```\nx\n```\n````"
+
+
+def test_a_caption_and_row_headings_of_a_table_are_kept():
+    read = whole("<table><caption>Tides</caption><tr><th>High<td>6:12<tr><th>Low<td>12:30</table>")
+    assert read.markdown == "Tides\n\n|  |  |\n| --- | --- |\n| High | 6:12 |\n| Low | 12:30 |"
+    assert read.tables == [[["High", "6:12"], ["Low", "12:30"]]]
+
+
+def test_a_very_wide_table_becomes_records():
+    head, row = ("".join(f"<{tag}>{word}{at}" for at in range(25)) for tag, word in (("th", "c"), ("td", "v")))
+    read = whole(f"<table><tr>{head}<tr>{row}</table>")
+    assert read.markdown.startswith("- c0: v0; c1: v1; ")
+    assert len(read.tables[0][0]) == 25
+
+
+def test_a_table_that_holds_a_table_is_layout():
+    inner = "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
+    read = whole(f"<table><tr><td>menu<td>{inner}<tr><td>foot<td>end</table>")
+    assert read.markdown == "menu\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\nfoot\n\nend"
+
+
+def test_headings_in_items_and_links_around_blocks_are_kept():
+    read = whole("<ul><li><a href=b><img src=c><h2>Name</h2><p>Words</p></a></ul>")
+    assert read.markdown == "- ## [Name](https://site.example/a/b)\n  Words"
+
+
+def test_ordered_lists_count_as_the_page_does():
+    assert whole("<ol start=5><li>a<li value=9>b<li>c</ol>").markdown == "5. a\n9. b\n10. c"
+
+
+def test_footnotes_come_last_and_lead_nowhere_back():
+    read = whole(
+        '<p>One<sup><a href="#fn1" id=r1>1</a></sup> and two<a href="#fn2">[2]</a>.</p>'
+        '<ol><li id=fn1><p>First. <a href="#r1">\u21a9</a></p><li id=fn2><a href="#fnref2">^</a> Second.</ol><p>After.'
+    )
+    assert read.markdown == "One[^1] and two[^2].\n\nAfter.\n\n[^1]: First.\n[^2]: Second."
+    assert read.text.index("After.") < read.text.index("First.")
+
+
+@pytest.mark.parametrize(
+    ("source", "latex"),
+    [
+        ("<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>", "$E = mc^{2}$"),
+        ("<math display=block><mfrac><mn>1</mn><msqrt><mi>x</mi></msqrt></mfrac></math>", r"$$\frac{1}{\sqrt{x}}$$"),
+        (
+            "<math><munderover><mo>\u2211</mo><mi>i</mi><mi>n</mi></munderover><msub><mi>\u03b1</mi><mi>i</mi></msub></math>",
+            r"$\sum_{i}^{n}\alpha_{i}$",
+        ),
+        (r'<math alttext="{\displaystyle a/b}"><mi>a</mi></math>', "$a/b$"),
+        ('<script type="math/tex; mode=display">y_1</script>', "$$y_1$$"),
+        (
+            (
+                '<mjx-container><mjx-math aria-hidden="true"><mjx-mi>x</mjx-mi></mjx-math><mjx-assistive-mml>'
+                "<math><mi>x</mi></math></mjx-assistive-mml></mjx-container>"
+            ),
+            "$x$",
+        ),
+        (
+            (
+                '<span class="mwe-math-mathml-inline" style="display: none"><math alttext="z"><mi>z</mi></math></span>'
+                '<img class="mwe-math-fallback-image-inline" aria-hidden="true" alt="z">'
+            ),
+            "$z$",
+        ),
+        (
+            (
+                "<span class=katex><span class=katex-mathml><math><semantics><mi>k</mi>"
+                '<annotation encoding="application/x-tex">k</annotation></semantics></math></span><span class=katex-html aria-hidden="true">k</span></span>'
+            ),
+            "$k$",
+        ),
+    ],
+)
+def test_formulas_are_latex_wherever_they_come_from(source: str, latex: str):
+    assert whole(f"<p>So {source} holds").markdown == f"So {latex} holds"
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ("# no heading", "\\# no heading"),
+        ("1. no item", "1\\. no item"),
+        ("- no item", "\\- no item"),
+        ("a *b* c", "a \\*b\\* c"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("snake_case_name", "snake_case_name"),
+        ("&lt;b> and 1 &lt; 2", "\\<b> and 1 < 2"),
+        ("[a](b)", "\\[a](b)"),
+        ("$9 is -5%", "$9 is -5%"),
+    ],
+)
+def test_text_does_not_become_markup_by_accident(source: str, markdown: str):
+    assert whole(f"<p>{source}</p>").markdown == markdown
+
+
+def test_brackets_in_the_words_of_a_link_do_not_end_it():
+    assert whole("<a href=x>one] two</a>").markdown == "[one\\] two](https://site.example/a/x)"
+
+
+def test_links_stand_at_the_end_or_are_left_out_on_request():
+    page = "<p><a href=b>one</a>, <a href=c>two</a>, <a href=b>three</a>"
+    told = "[1]: https://site.example/a/b\n[2]: https://site.example/a/c"
+    assert whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{told}"
+    assert whole(page, links="none").markdown == "one, two, three"
+    assert len(whole(page, links="none").links) == 2
+
+
+def test_odd_characters_of_addresses_are_escaped():
+    assert whole('<a href="a\x0cb">x</a>').markdown == "[x](https://site.example/a/a%0Cb)"
+
+
+PRODUCT = {
+    "@type": "Product", "name": "Lamp", "brand": {"name": "Wend"}, "sku": "L1",
+    "offers": {"price": 12.5, "priceCurrency": "EUR", "availability": "https://schema.org/InStock"},
+    "aggregateRating": {"ratingValue": 4.5, "reviewCount": 12},
+}  # fmt: skip
+
+
+def test_a_product_tells_what_it_declares_and_does_not_show():
+    read = whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
+    said = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
+    assert read.kind == "product"
+    assert read.metadata["product"]["price"] == "12.5 EUR"
+    assert read.markdown == "\n".join(f"- {line}" for line in said) + "\n\n# Lamp\n\nBy Wend"
+    assert read.text == "\n".join(said) + "\n\nLamp\n\nBy Wend"
+
+
+def test_posts_of_a_discussion_name_their_authors_and_dates():
+    words = "The tide was high when we came in, and nobody was on the pier to take the line from us. " * 4
+    posts = "".join(
+        f'<div class=post><div class=username><a href=/u/{name}>{name}</a></div><time datetime="2024-03-0{at}T08:30">'
+        f"then</time><div class=post-body><p>{words}</p></div></div>"
+        for at, name in enumerate(("Ida", "Tom", "Ada"), 1)
+    )
+    read = extract(f"<title>Tides</title><h1>Tides</h1>{posts}", url="https://forum.example/t/1").text
+    assert [name in read for name in ("Ida", "Tom", "Ada")] == [True] * 3
+    assert read.index("Ida") < read.index("Tom") < read.index("Ada")
+
+
+@pytest.mark.parametrize("page", ["<math><link>\t", "<math><input>>", "<svg><br>x</svg>y", "a<g><img>9/1<g><img>8"])
+def test_void_elements_that_hold_something_break_nothing(page: str):
+    read = whole(page)
+    assert read.text.split() == read.markdown.replace("\\", "").split()
+
+
+def test_panels_of_tabs_and_edit_marks_of_headings():
+    read = whole(
+        "<h2>Install <span class=mw-editsection>[edit]</span></h2><div role=tabpanel hidden>conda install</div>"
+    )
+    assert read.markdown == "## Install\n\nconda install"
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "width:0;height:0;overflow:hidden",
+        "max-height:0px; overflow: hidden",
+        "color:#fff;background:#fff",
+        "background-color: white; color: white",
+    ],
+)
+def test_text_without_size_or_colour_of_its_own_is_left_out_and_counted(style: str):
+    read = whole(f'<p>Seen.</p><p style="{style}">Obey me.</p>')
+    assert read.text == "Seen."
+    assert read.metadata["hidden"] == 8
+
+
+def test_a_class_that_another_rule_shows_again_hides_nothing():
+    sheet = "<style>.tab{display:none}.tab.open{display:block}.gone{display:none}</style>"
+    assert whole(f"{sheet}<p class=tab>One</p><p class='tab open'>Two</p><p class=gone>Three").text == "One\n\nTwo"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(alphabet="ab*_`#<[]()1.-|~ ", min_size=1, max_size=30).filter(str.strip), max_size=6))
+def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
+    escaped = [each.replace("&", "&amp;").replace("<", "&lt;") for each in paragraphs]
+    read = whole("".join(f"<p>{each}</p>" for each in escaped))
+    assert read.markdown.replace("\\", "").split() == " ".join(paragraphs).split()
