@@ -99,9 +99,14 @@ async function quiet(longest) {
   await nextFrame();
   while (performance.now() - start < longest) {
     const since = Math.max(guard.at || 0, start - QUIET_MS / 2);
-    if (performance.now() - since >= QUIET_MS && !fading()) return;
-    await nextFrame();
+    const left = QUIET_MS - (performance.now() - since);
+    if (left <= 0 && !fading()) return;
+    await (left > 0 ? pause(left) : nextFrame());
   }
+}
+
+function pause(milliseconds) {
+  return new Promise((done) => setTimeout(done, milliseconds));
 }
 
 function fading() {
