@@ -2,9 +2,9 @@
 
 import itertools
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,14 @@ class Turn:
     """One answer of the model.
 
     Attributes:
-        text: Said in pieces of a few words.
+        text: Said in pieces of a few words; a function gets the request first.
         thinking: Thought before.
         calls: (tool, arguments), made together.
         until: Waited for before anything is said.
         status: An HTTP error instead.
     """
 
-    text: str = ""
+    text: str | Callable[[dict[str, Any]], str] = ""
     thinking: str = ""
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
     until: anyio.Event | None = None
@@ -63,12 +63,14 @@ class Model:
         return Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
 
     async def _answer(self, request: Request) -> Response:
-        turn = self.turn(await request.json())
+        body = await request.json()
+        turn = self.turn(body)
         if turn.until is not None:
             await turn.until.wait()
         if turn.status != 200:
             return JSONResponse({"error": {"message": "scripted"}}, turn.status)
-        return StreamingResponse(_events(turn), media_type="text/event-stream")
+        text = turn.text if isinstance(turn.text, str) else turn.text(body)
+        return StreamingResponse(_events(replace(turn, text=text)), media_type="text/event-stream")
 
 
 NUMBERS = itertools.count(1)
@@ -87,7 +89,7 @@ async def _events(turn: Turn) -> AsyncGenerator[str]:
 
 def _deltas(turn: Turn, number: int) -> list[dict[str, Any]]:
     thoughts = [{"role": "assistant", "reasoning_content": piece} for piece in _pieces(turn.thinking)]
-    words = [{"role": "assistant", "content": piece} for piece in _pieces(turn.text)]
+    words = [{"role": "assistant", "content": piece} for piece in _pieces(str(turn.text))]
     calls = [
         {"index": at, "id": f"call_{number}_{at}", "type": "function", "function": _function(name, arguments)}
         for at, (name, arguments) in enumerate(turn.calls)

@@ -21,7 +21,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.policy import stake_of
 from outrider.core.questions import Question
-from outrider.core.result import Resource, Result
+from outrider.core.result import Resource, Result, Text
 from outrider.core.text import cut
 from outrider.core.tool import Stake, Tool
 from outrider.core.toolbox import Toolbox
@@ -232,13 +232,22 @@ def _told(error: OutriderError) -> str:
 
 def _text(tool: Tool, result: Result) -> str:
     """What can be read of a result, marked where other people wrote it and it is not marked yet."""
-    text = result.text or json.dumps(result.data, ensure_ascii=False, default=str)
+    said = [_said(item) for item in result.content if isinstance(item, Text | Resource)]
+    text = "\n\n".join(said) or json.dumps(result.data, ensure_ascii=False, default=str)
     piece = cut(text, RESULT_CHARS)
     if piece.truncated:
         text = f"{piece.text}\n[cut: {piece.total:,} characters in all; ask for less, or for the rest]"
     if tool.untrusted and "<untrusted-" not in text:
         text = wrap(text, tool.name)
     return text
+
+
+def _said(item: Text | Resource) -> str:
+    """An item's text; of a source also the reference to cite it by, its title and its address."""
+    reference = item.fields.get("reference") if isinstance(item, Resource) else None
+    if not isinstance(item, Resource) or not reference:
+        return item.text
+    return f"[{reference}] {item.fields.get('title') or ''} <{item.uri}>\n{item.text}"
 
 
 def _sources(result: Result) -> dict[str, dict[str, Any]]:

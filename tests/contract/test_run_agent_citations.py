@@ -1,0 +1,68 @@
+"""What an agent cites, as its caller gets it: in the caller's own references, down to the source."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import agent_house
+import fakes
+import providers
+from agent_house import Turn
+from eras import NEWEST, connected
+from outrider.core.citations import pool
+
+pytestmark = pytest.mark.anyio
+REFERENCE = re.compile(r"^\[([a-z0-9]{3})\]", re.MULTILINE)
+
+
+def seen(body: dict[str, Any]) -> list[str]:
+    """The references that the last tool's result has shown to the model."""
+    return REFERENCE.findall(body["messages"][-1]["content"])
+
+
+def cites_two(body: dict[str, Any]) -> str:
+    one, two = seen(body)[:2]
+    return f"Tea is old :cite[{one}], and green :cite[{two},zzz]. Nobody says so :cite[000]."
+
+
+def passes_on(body: dict[str, Any]) -> str:
+    told = json.dumps(body["messages"][-1]["content"], ensure_ascii=False)
+    blocks = re.findall(r":cite\[[a-z0-9,]+\]", told)
+    return f"My scout says tea is green {blocks[1]}."
+
+
+SCRIPT = {
+    "scout": [Turn(calls=[("websearch", {"query": "tea"})]), Turn(text=cites_two)],
+    "chief": [Turn(calls=[("run_scout", {"query": "tea?"})]), Turn(text=passes_on)],
+}
+AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief": {"tools": ["run_scout"]}}
+
+
+@pytest.mark.parametrize("agent", ["scout", "chief"])
+async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, agent: str):
+    meta: Any = {"stepContext": {"citationsOffset": 640, "citationsCount": 64}}
+    async with fakes.serve(providers.app(providers.Behaviour())) as url:
+        search = {"providers": providers.settings(url, "brave"), "order": ["brave"], "keyless": False}
+        settings = {"data_dir": str(home / "data"), "search": search}
+        with anyio.fail_after(90):
+            async with (
+                agent_house.opened(home, SCRIPT, AGENTS, **settings) as house,
+                connected(house.app.server(), NEWEST) as caller,
+            ):
+                result = await caller.call_tool(f"run_{agent}", {"query": "tea?"}, meta=meta)
+                hits = (await house.app.call("websearch", query="tea")).data["results"]
+    answer = result.content[0].resource
+    refs = answer.meta["outrider/fields"]["refs"]
+    first, second = pool()[640:642]
+    if agent == "scout":
+        assert answer.text == f"Tea is old :cite[{first}], and green :cite[{second}]. Nobody says so."
+        assert [each["href"] for each in refs.values()] == [hit["url"] for hit in hits[:2]]
+    else:
+        assert answer.text == f"My scout says tea is green :cite[{first}]."
+        assert [each["href"] for each in refs.values()] == [hits[1]["url"]]
+    assert list(refs) == [first, second][: len(refs)]
+    assert all(each["provider"] == "webcrawler" for each in refs.values())
