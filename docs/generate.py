@@ -35,6 +35,7 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
     for each in sets:
         also = f" (also answers to {', '.join(f'`{name}`' for name in each.aliases)})" if each.aliases else ""
         served = "served by default" if each.default else f"served with `--toolsets {each.name}`"
+        served += ", and by itself where it is configured" if each.wanted else ""
         yield f"## Toolset `{each.name}`{also}: {served}\n"
         yield f"{each.instructions}\n"
         for tool in each.tools.values():
