@@ -1,6 +1,6 @@
 """Scores the package on a corpus, and others beside it.
 
-    python -m evals.extraction.evaluate [--corpus FOLDER] [--with trafilatura] [--every 5]
+    python -m evals.extraction.evaluate [--corpus FOLDER] [--with trafilatura] [--every 5] [--no-address]
 
 The package's own figure on the corpus it was trained on says nothing about other sites: the scores of
 grouped folds stand in the model's provenance, and `train.py --score-only` measures them anew.
@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from evals.extraction.corpus import OWN, TYPES, Sample, samples
@@ -71,9 +72,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--corpus", type=Path, default=OWN)
     arguments.add_argument("--with", dest="others", action="append", default=[], choices=sorted(EXTRACTORS))
+    arguments.add_argument("--no-address", action="store_true", help="as if no page's address were known")
     arguments.add_argument("--every", type=int, default=1, help="take each nth page only")
     chosen = arguments.parse_args()
     corpus = list(samples(chosen.corpus))[:: chosen.every]
+    if chosen.no_address:
+        corpus = [replace(sample, url="") for sample in corpus]
     for name in ("ours", *chosen.others):
         print(json.dumps({"extractor": name, "pages": len(corpus)} | measure(corpus, EXTRACTORS[name])), flush=True)
 

@@ -2,37 +2,62 @@
 
     python -m evals.extraction.gate
 
-Checks the small corpus always, the large one where it is found (see `corpus.large`). The large corpus
-is what the model was trained on: its floor catches a broken pipeline, not a weak model; the scores of
-unseen sites stand in the model's provenance and have floors of their own.
+Checks the small corpus always; the large one only where `OUTRIDER_WCXB` names it, since it takes a
+minute. The large corpus is what the model was trained on: its floor catches a broken pipeline, not a
+weak model; the scores of unseen sites stand in the model's provenance and have floors of their own.
 """
 
+import os
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from evals.extraction.corpus import OWN, digest, large, samples
+from evals.extraction.corpus import OWN, VARIABLE, digest, samples
 from evals.extraction.evaluate import measure, ours
 from outrider.pages.content.model import model
 
-OWN_DIGEST = ""
-OWN_FLOORS = {"all": 0.9}
+OWN_DIGEST = "8b2892d1ce86b316c244cf135d909554dfcb2e520f23d46b37b0665605cc4817"
+OWN_FLOORS = {"all": 0.93}
 LARGE_FLOOR = 0.86
-UNSEEN_FLOORS = {"all": 0.86, "article": 0.94, "documentation": 0.93, "service": 0.83, "forum": 0.77, "listing": 0.72}
+UNSEEN_FLOORS = {
+    "all": 0.86,
+    "article": 0.94,
+    "documentation": 0.93,
+    "service": 0.83,
+    "forum": 0.77,
+    "listing": 0.72,
+} | {
+    "product": 0.61,
+    "collection": 0.65,
+}
 
 
 def failures() -> list[str]:
-    """What is wrong, one sentence each."""
-    found = [] if digest(OWN) == OWN_DIGEST else [f"the small corpus is another than was pinned: {digest(OWN)}"]
-    found += _below("small corpus", measure(list(samples(OWN)), ours), OWN_FLOORS)
-    found += _below("unseen sites", model().provenance["scores"], UNSEEN_FLOORS)
-    folder = large()
-    if folder is not None:
-        if digest(folder) != model().provenance["sha256"]:
-            found.append("the large corpus is another than the model was trained on")
-        found += _below("large corpus", measure(list(samples(folder))[::10], ours), {"all": LARGE_FLOOR})
-    return found
+    """What is wrong with the package, one sentence each."""
+    provenance = model().provenance
+    found = small(OWN, OWN_DIGEST, OWN_FLOORS) + below("unseen sites", provenance["scores"], UNSEEN_FLOORS)
+    named = os.environ.get(VARIABLE)
+    return found + (big(Path(named), provenance) if named else [])
 
 
-def _below(name: str, scores: dict[str, float], floors: dict[str, float]) -> list[str]:
+def small(folder: Path, pinned: str, floors: Mapping[str, float]) -> list[str]:
+    """What is wrong with a corpus, or with the package's scores on it."""
+    actual = digest(folder)
+    changed = [] if actual == pinned else [f"the small corpus is another than was pinned: {actual}"]
+    return changed + below("small corpus", measure(list(samples(folder)), ours), floors)
+
+
+def big(folder: Path, provenance: Mapping[str, Any]) -> list[str]:
+    """The same of the corpus that the model was trained on, by every tenth page."""
+    changed = (
+        [] if digest(folder) == provenance["sha256"] else ["the large corpus is another than the model was trained on"]
+    )
+    return changed + below("large corpus", measure(list(samples(folder))[::10], ours), {"all": LARGE_FLOOR})
+
+
+def below(name: str, scores: Mapping[str, float], floors: Mapping[str, float]) -> list[str]:
+    """The scores that are missing or lower than their floors."""
     return [
         f"{name}: F1 of {kind} is {scores.get(kind, 0)}, floor {floor}"
         for kind, floor in floors.items()
