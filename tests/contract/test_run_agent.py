@@ -305,6 +305,8 @@ async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(ho
     messages = await conversations(house).messages(place.conversation_id)
     posted = next(each for each in messages if each.text.startswith(":mention[echo]"))
     assert posted.text == ":mention[echo]{sId=echo} You are boss.\n\ntake over"
+    assert fields(result)["text"].startswith("Handed over to @echo")
+    assert sum("You are boss." in str(asked["messages"][0]) for asked in house.model.asked) == 1
 
 
 async def test_work_in_the_background_is_come_back_for(house: AgentHouse):

@@ -189,6 +189,8 @@ def _until_calls(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 def _failed(work: Attempt, mind: "_Mind", error: Exception, messages: Sequence[ModelMessage]) -> Outcome:
     """What ended the loop, as an outcome; what is nobody's fault here is raised again."""
     stopped = _cause(error, Stopped)
+    if stopped is not None and stopped.reason == "done":  # it has handed its conversation over
+        return Outcome("done", stopped.detail, _thoughts(work), history=_dumped(messages), model=mind.label)
     if stopped is not None:
         return replace(_stopped(work, stopped.reason, stopped.detail), model=mind.label)
     if isinstance(error, ContentFilterError):
@@ -285,6 +287,8 @@ class _Mind(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        if self._work.hands.handed_over:
+            raise Stopped("done", self._work.hands.handed_over)
         self._work.meter.below = await self._work.count_below()
         messages, model_settings = self._limited(messages, model_settings)
         self.number += 1

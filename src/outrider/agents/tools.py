@@ -76,6 +76,7 @@ class Reading:
 
     text: str
     outcome: str = "ok"
+    leaves: bool = False  # the conversation was handed over: the run's part is done
 
 
 class Hands:
@@ -92,6 +93,7 @@ class Hands:
         self.toolbox = toolbox
         self.citations: dict[str, dict[str, Any]] = dict(run.citations)
         self.files: list[dict[str, Any]] = list(run.files)
+        self.handed_over = ""
         self._steps = steps
         self._questions = questions
         self._pen = pen
@@ -114,6 +116,7 @@ class Hands:
             kept = _kept(tool, arguments)
             step = await self._steps.begin(self.run, call_id, number, name, kept)
             reading = await self._once(tool, name, arguments, step, number)
+        self.handed_over = reading.text if reading.leaves else self.handed_over
         return reading.text + self._circles.note(name, kept, reading.text)
 
     def _find(self, name: str) -> Tool | None:
@@ -148,7 +151,7 @@ class Hands:
             step.key,
             outcome=reading.outcome,
             seconds=seconds,
-            result={"text": reading.text, "sources": sources, "files": files},
+            result={"text": reading.text, "sources": sources, "files": files, "leaves": reading.leaves},
         )
         self._keep(sources, files)
         ended = {"outcome": reading.outcome, "seconds": seconds, "text": _short(reading.text)}
@@ -157,7 +160,7 @@ class Hands:
 
     def _again(self, step: Step) -> Reading:
         self._keep(step.result.get("sources", {}), step.result.get("files", []))
-        return Reading(step.result["text"], step.outcome or "ok")
+        return Reading(step.result["text"], step.outcome or "ok", step.result.get("leaves", False))
 
     def _keep(self, sources: Mapping[str, Any], files: Iterable[dict[str, Any]]) -> None:
         self.citations |= sources
@@ -180,7 +183,10 @@ class Hands:
             log.exception("bug %s in tool %s of run %s", incident, name, self.run.id)
             return Reading(f"error: a bug in {name} (incident {incident}); go on without it", "bug"), {}, []
         tool = self.toolbox.get(name)
-        return Reading(_text(tool, result), "error" if result.is_error else "ok"), _sources(result), _files(result)
+        leaves = bool(result.meta.get("outrider/early_exit"))
+        text = result.text if leaves else _text(tool, result)
+        reading = Reading(text, "error" if result.is_error else "ok", leaves)
+        return reading, _sources(result), _files(result)
 
     async def _call_of(self, name: str, step: Step, decided: Question | None) -> Call:
         call = replace(self.run.call(step.key), state=step.state)

@@ -1,0 +1,120 @@
+"""Questions as forms, and forms as decisions."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mcp.types import CallToolRequestParams, ElicitResult
+
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded
+from outrider.core.questions import Answer, Question
+from outrider.serve.questions import answers_in, as_result, resumed
+
+SEND = Question(
+    id="qst_send",
+    run_id="run_1",
+    root_run_id="run_0",
+    call_id="c1",
+    kind="approval",
+    agent="clerk",
+    toolset="mail",
+    tool="send_mail",
+    title="Send mail",
+    message="Allow Send mail (send_mail) with {'to': 'bob'}?",
+)
+LOGIN = replace(SEND, id="qst_login", kind="authentication", title="GitHub", message="Sign in to GitHub first")
+WHICH = replace(SEND, id="qst_which", kind="question", title="Which Bob?", message="There are two Bobs. Which one?")
+
+
+def form(*questions: Question) -> tuple[Any, str]:
+    """The form of these questions, and the state that goes with it."""
+    result = as_result(AnswerNeeded("waits", state="run_0", questions=questions))
+    assert result.input_requests is not None
+    (request,) = result.input_requests.values()
+    return request.params, str(result.request_state)
+
+
+def decided(state: str, answer: ElicitResult) -> tuple[dict[str, Answer], str | None]:
+    params = CallToolRequestParams(name="run_x", request_state=state, input_responses={"decisions": answer})
+    call, shown = resumed(Call(), params)
+    assert shown
+    return dict(call.answers), call.state
+
+
+def test_one_question_is_asked_in_its_own_words_and_must_be_answered():
+    asked, _ = form(SEND)
+    assert asked.message == SEND.message
+    assert asked.requested_schema["required"] == ["qst_send"]
+    assert asked.requested_schema["properties"]["qst_send"]["enum"] == ["approved", "rejected", "always_approved"]
+
+
+def test_several_are_numbered_and_none_must_be_answered():
+    asked, _ = form(SEND, LOGIN, WHICH)
+    assert [line.split(" ")[0] for line in asked.message.splitlines()[1:]] == ["1.", "2.", "3."]
+    assert asked.requested_schema["required"] == []
+    fields = asked.requested_schema["properties"]
+    assert fields["qst_login"]["enum"] == ["approved", "rejected"]
+    assert "enum" not in fields["qst_which"]
+    assert fields["qst_which"]["description"] == WHICH.message
+    assert fields["qst_send_reason"]["title"] == "1. Why (for the agent)"
+
+
+def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
+    _, state = form(SEND, LOGIN, WHICH)
+    content = {"qst_send": "rejected", "qst_send_reason": "too early", "qst_which": "Bob Miller", "qst_login": ""}
+    answers, goes_on = decided(state, ElicitResult(action="accept", content=content))
+    assert answers == {
+        "qst_send": Answer("rejected", "too early"),
+        "qst_which": Answer("answered", value="Bob Miller"),
+    }
+    assert goes_on == "run_0"
+
+
+@pytest.mark.parametrize("said", ["yes", "answered", "APPROVED", True, 1, None, ["approved"]])
+def test_what_the_form_did_not_offer_decides_nothing(said: Any):
+    _, state = form(SEND)
+    answer = ElicitResult.model_construct(action="accept", content={"qst_send": said})
+    assert decided(state, answer)[0] == {}
+
+
+def test_a_login_is_not_allowed_for_ever():
+    _, state = form(LOGIN)
+    assert decided(state, ElicitResult(action="accept", content={"qst_login": "always_approved"}))[0] == {}
+
+
+def test_declining_refuses_what_was_asked_and_closing_decides_nothing():
+    _, state = form(SEND, LOGIN)
+    assert decided(state, ElicitResult(action="decline"))[0] == {
+        "qst_send": Answer("rejected"),
+        "qst_login": Answer("rejected"),
+    }
+    assert decided(state, ElicitResult(action="cancel"))[0] == {}
+
+
+def test_answers_to_what_was_not_asked_are_left_out():
+    _, state = form(SEND)
+    assert decided(state, ElicitResult(action="accept", content={"qst_other": "approved"}))[0] == {}
+
+
+def test_a_call_without_state_is_a_new_one():
+    params = CallToolRequestParams(
+        name="run_x", input_responses={"decisions": ElicitResult(action="accept", content={"qst_send": "approved"})}
+    )
+    assert resumed(Call(session="s"), params) == (Call(session="s"), False)
+
+
+def test_hosts_decisions_are_read_and_nonsense_is_left_out():
+    given = [
+        {"actionId": "a", "decision": "approved"},
+        {"actionId": "b", "decision": "rejected", "reason": "no"},
+        {"actionId": "c", "decision": "answered", "answer": {"x": 1}},
+        {"actionId": "d", "decision": "perhaps"},
+        {"decision": "approved"},
+        "e",
+    ]
+    assert answers_in(given) == {
+        "a": Answer("approved"),
+        "b": Answer("rejected", "no"),
+        "c": Answer("answered", value={"x": 1}),
+    }
