@@ -26,7 +26,7 @@ LENGTHY = re.compile(rb"<[^<]{20000}")
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
 REOPENED = 60  # formatting elements left open
-PIECE = 1_000_000  # bytes that are looked at together
+PIECE = 250_000  # bytes that are looked at together
 PARTS = 100_000  # elements that formatting left open may become, one in each paragraph
 TAGS = 50_000  # elements; of 1,497 pages none has more than 16,000
 
@@ -40,7 +40,7 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     if LENGTHY.search(source):
         parts = source.split(b"<")
         source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
-    if OPEN.search(source) or source.find(b">") > LONG:
+    if OPEN.search(source) or b">" not in source[:LONG]:
         source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
     source = source[:limit]
     spans = _markup(source)

@@ -118,7 +118,8 @@ def test_footnotes_come_last_and_lead_nowhere_back():
         (
             (
                 "<span class=katex><span class=katex-mathml><math><semantics><mi>k</mi>"
-                '<annotation encoding="application/x-tex">k</annotation></semantics></math></span><span class=katex-html aria-hidden="true">k</span></span>'
+                '<annotation encoding="application/x-tex">k</annotation></semantics></math></span>'
+                '<span class=katex-html aria-hidden="true">k</span></span>'
             ),
             "$k$",
         ),
