@@ -160,9 +160,9 @@ class RunRows:
         """The new run and True; or the one that the same call of the same parent began before, and False."""
         from outrider.agents.tables import runs
 
-        insert = self._database.insert(runs).values(dict(row)).on_conflict_do_nothing()
+        insert = self._database.insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
         async with self._database.write() as connection:
-            made = (await connection.execute(insert)).rowcount > 0
+            made = (await connection.execute(insert)).first() is not None
         if made:
             return await self.get(row["id"]), True
         same = runs.c.parent_run_id == row["parent_run_id"], runs.c.parent_call_id == row["parent_call_id"]

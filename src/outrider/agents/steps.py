@@ -58,12 +58,12 @@ class Steps:
             "started_at": time.time(),
         }
         mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == self._executor
-        insert = self._database.insert(steps).values(row).on_conflict_do_nothing()
+        insert = self._database.insert(steps).values(row).on_conflict_do_nothing().returning(steps.c.key)
         async with self._database.write() as connection:
             alive = await connection.execute(select(runs.c.id).where(*mine, runs.c.status == "running"))
             if alive.first() is None:
                 raise Superseded(run.id)
-            fresh = (await connection.execute(insert)).rowcount > 0
+            fresh = (await connection.execute(insert)).first() is not None
             same = steps.c.run_id == run.id, steps.c.key == key
             found = (await connection.execute(select(steps).where(*same))).mappings().one()
         return Step(key, found["outcome"], found["result"], found["state"], fresh)

@@ -1,5 +1,6 @@
 """What happens in a run, while it happens: written a few times a second, followed from any process."""
 
+import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ import anyio
 
 from outrider.agents.run import RESTING, RunRows
 from outrider.core.db import Database, storable
+from outrider.core.errors import OutriderError
 
+log = logging.getLogger(__name__)
 EventKind = Literal["thinking", "text", "tool_started", "tool_ended", "question", "status", "usage"]
 DELTAS = frozenset({"thinking", "text"})
 READ_AT_ONCE = 500
@@ -128,12 +131,19 @@ class Pen:
         while True:
             await self._arrived.wait()
             self._arrived = anyio.Event()
-            await self.flush()
+            try:
+                await self.flush()
+            except OutriderError as error:
+                log.warning("events of run %s wait: %s", self.run_id, error)
             await anyio.sleep(self.gather)
 
     async def flush(self) -> None:
-        """Writes everything that waits."""
+        """Writes everything that waits; what cannot be written goes on waiting. Raises Unavailable."""
         async with self._writing:
             batch, self._waiting = self._waiting, []
-            if batch:
-                await self.streams.append(self.run_id, batch)
+            try:
+                if batch:
+                    await self.streams.append(self.run_id, batch)
+            except BaseException:
+                self._waiting = batch + self._waiting
+                raise
