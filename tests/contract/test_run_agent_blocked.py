@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError
-from mcp.types import CallToolResult, InputRequiredResult
+from mcp.types import CallToolResult, InputRequiredResult, ProgressNotification
 
 import agent_house
 from agent_house import AgentHouse, Turn
@@ -161,6 +161,25 @@ async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentHouse, er
     assert answer(result) == "Dealt with the leaf's note."
     assert "not on a Sunday" in str(house.model.asked[-1]["messages"])
     assert await notes(house, f"reason {era}") == []
+
+
+async def test_progress_goes_on_after_the_question(house: AgentHouse):
+    seen: list[Any] = []
+
+    async def note(message: Any) -> None:
+        if isinstance(message, ProgressNotification):
+            seen.append(message.params)
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        """Having a callback is what asks for progress."""
+
+    person = Person(says("approved"))
+    async with client(house, HANDSHAKE, "person", person, message_handler=note) as caller:
+        await caller.call_tool("run_leaf", {"query": "go"}, meta=of("progress"), progress_callback=heard)
+    outputs = [notice.meta["data"]["output"] for notice in seen if notice.meta and "data" in notice.meta]
+    assert outputs[-1]["type"] == "run_agent_generation_tokens"
+    assert outputs[-1]["text"].endswith("Dealt with the leaf's note.")
+    assert [notice.progress for notice in seen] == sorted({notice.progress for notice in seen})
 
 
 @pytest.mark.parametrize("era", [NEWEST, HANDSHAKE])

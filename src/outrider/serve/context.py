@@ -12,7 +12,7 @@ from outrider.core.questions import Answer
 from outrider.serve.questions import answers_in
 
 PER_SECOND = 5  # progress notices that a caller gets at most
-STRIDE = 2**-20  # by how much a sign of life advances the progress
+STRIDE = 2**-20  # by how much progress advances where nothing is counted, since it may not stand still
 STEP = ("websearchResultCount", "resumeState", "agent", "depth")  # what tools may want to know of the host's step
 PERSON = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
 
@@ -51,6 +51,8 @@ class Reporter:
     async def __call__(
         self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
     ) -> None:
+        if total is None and done <= self._done:  # a count of notices, begun anew after a question
+            done = self._done + STRIDE
         now = time.monotonic()
         finished = total is not None and done >= total
         too_soon = now - self._sent_at < 1 / PER_SECOND and not finished and data is None
@@ -60,8 +62,8 @@ class Reporter:
         await self._send(done, total, message, data)
 
     async def alive(self, message: str) -> None:
-        """A notice that the call goes on; a little further than the last, since progress may not stand still."""
-        await self(self._done + STRIDE if self._done >= 0 else 0.0, None, message)
+        """A notice that the call goes on."""
+        await self(max(self._done, 0.0), None, message)
 
     async def _send(self, done: float, total: float | None, message: str, data: dict[str, Any] | None) -> None:
         if data is None or self._token is None:
