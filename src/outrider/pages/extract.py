@@ -4,7 +4,7 @@ Everything here is bounded work that runs in a thread: no process has to be kill
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from outrider.pages.content.main import CHARS, Content, content_of, parsed
@@ -46,7 +46,7 @@ def extract(
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _uncollected() -> Generator[None]:
     """No search for cycles: a page makes none, and its thousands of parts set off many, a sixth of the time."""
     collects = gc.isenabled()
     gc.disable()
