@@ -61,7 +61,7 @@ class Person:
         self.forms: list[Any] = []
         self._choose = choose
 
-    async def __call__(self, _: Any, params: Any) -> ElicitResult:
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
         self.forms.append(params)
         filled = self._choose(params.requested_schema["properties"])
         if filled is None or filled == "decline":

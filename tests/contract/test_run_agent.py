@@ -220,6 +220,17 @@ async def test_a_child_runs_in_an_unlisted_conversation_one_deeper_for_the_same_
     assert fields(result)["usage"]["tokens"] == 330
 
 
+async def test_a_host_says_which_agent_of_its_own_calls_and_how_deep_that_lies(house: AgentHouse):
+    async with client(house) as caller:
+        meta: Any = {"stepContext": {"agent": "concierge", "depth": 3}}
+        result = await caller.call_tool("run_echo", {"query": "q"}, meta=meta)
+        too_deep: Any = {"stepContext": {"depth": 4}}
+        refused = error(await caller.call_tool("run_echo", {"query": "q"}, meta=too_deep))
+    place = await conversations(house).get(fields(result)["conversationId"])
+    assert (place.title, place.depth) == ("run_agent concierge > echo", 4)
+    assert (refused["code"], refused["kind"]) == ("agent_depth", "refused")
+
+
 def conversations(house: AgentHouse) -> Any:
     from outrider.agents.conversations import Conversations
 

@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, InputRequiredResult, ProgressNotification
 
 import agent_house
+import fakes
 from agent_house import AgentHouse, Turn
 from answers import said
 from eras import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
 from outrider.agents.approvals import Questions
 from outrider.core import blocked
+from outrider.serve.http import http_app
 from outrider.serve.mcp import Pause, mcp_server
 from outrider.serve.seal import security
 
@@ -161,6 +165,22 @@ async def test_a_rejection_carries_its_reason_to_the_agent(house: AgentHouse, er
     assert answer(result) == "Dealt with the leaf's note."
     assert "not on a Sunday" in str(house.model.asked[-1]["messages"])
     assert await notes(house, f"reason {era}") == []
+
+
+async def test_a_person_is_asked_over_http_behind_a_token(house: AgentHouse):
+    person = Person(says("approved"))
+    web = http_app(house.app.servers(), token="t0ken")
+    headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
+    with anyio.fail_after(60):
+        async with (
+            fakes.serve(web) as url,
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http), elicitation_callback=person) as caller,
+        ):
+            result = await caller.call_tool("run_top", {"query": "go"}, meta=of("http"))
+    assert answer(result) == "All is done."
+    assert len(person.forms) == 1
+    assert await notes(house, "http") == ["the leaf's note"]
 
 
 async def test_progress_goes_on_after_the_question(house: AgentHouse):

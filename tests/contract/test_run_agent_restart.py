@@ -97,7 +97,8 @@ async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
             (run,) = await runs_of(house)
             async for _ in house.app.runs.follow(run):
                 pass
-            assert (await house.app.runs.get(run)).answer == "finished alone"
+            left = await house.app.runs.get(run)
+    assert (left.answer, left.identity) == ("finished alone", "ann@a.example")
 
 
 async def lost(url: str) -> None:
@@ -113,6 +114,7 @@ async def lost(url: str) -> None:
         "mcp-protocol-version": NEWEST,
         "mcp-method": "tools/call",
         "mcp-name": "run_slow",
+        "x-api-user-email": "ann@a.example",
     }
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     async with httpx2.AsyncClient(timeout=5) as web:

@@ -47,7 +47,7 @@ def test_an_answer_is_trimmed_and_has_only_the_fields_that_hold_something():
 
 
 def test_thoughts_and_references_are_shown_where_there_are_some():
-    refs = {"p0q": {"title": "T", "href": "https://a.example"}}
+    refs: dict[str, Any] = {"p0q": {"title": "T", "href": "https://a.example"}}
     result = answered(run(thoughts=" hm "), Cited("So :cite[p0q].", refs), USAGE, VND)
     (answer,) = result.content
     assert isinstance(answer, Resource)
