@@ -63,7 +63,12 @@ class Office:
 
 
 async def begin(app: App, query: str, *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
-    described = {"name": "tester", "description": "tests", "instructions": "Do it.", "toolsets": ["ledger"]}
+    described: dict[str, Any] = {
+        "name": "tester",
+        "description": "tests",
+        "instructions": "Do it.",
+        "toolsets": ["ledger"],
+    }
     agent = Agent(**(described | fields), budgets=Budgets(**(budgets or {})))
     conversation = await app.runs.conversations.create(Call(), agent.name, title="test")
     return await app.runs.start(agent, query, Call(identity="ann"), conversation=conversation)

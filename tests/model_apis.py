@@ -162,12 +162,14 @@ def _chat(turn: Turn, number: int) -> list[str]:
             for piece in _pieces(_arguments(arguments))
         ]
     head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
-    chunks = [{"choices": [{"index": 0, "delta": {"role": "assistant"} | delta}]} for delta in deltas]
+    chunks: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant"} | delta}]} for delta in deltas
+    ]
     reason = turn.finish or ("tool_calls" if turn.calls else "stop")
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
     read, wrote = turn.tokens
     usage = {"prompt_tokens": read, "completion_tokens": wrote, "total_tokens": read + wrote}
-    chunks.append({"choices": [], "usage": usage})  # ty: ignore
+    chunks.append({"choices": [], "usage": usage})
     return [*(_data(head | chunk) for chunk in chunks), "data: [DONE]\n\n"]
 
 
@@ -198,10 +200,16 @@ def _responses(turn: Turn, number: int) -> list[str]:
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens_details": {"reasoning_tokens": 0},
     }
-    whole = {"id": f"resp_{number}", "object": "response", "created_at": 0, "model": "scripted", "tools": []}
+    whole: dict[str, Any] = {
+        "id": f"resp_{number}",
+        "object": "response",
+        "created_at": 0,
+        "model": "scripted",
+        "tools": [],
+    }
     whole |= {"parallel_tool_calls": True, "tool_choice": "auto", "output": [], "status": "in_progress"}
     done = whole | {"output": output, "status": "completed", "usage": usage}
-    every = [
+    every: list[dict[str, Any]] = [
         {"type": "response.created", "response": whole},
         *events,
         {"type": "response.completed", "response": done},

@@ -1,4 +1,4 @@
-"""A Postgres server of a test's own: on a socket in a folder, gone afterwards. It will not run as root, so `nobody` does."""
+"""A Postgres server of a test's own, on a socket in a folder. It will not run as root; then `nobody` runs it."""
 
 import os
 import pwd

@@ -109,7 +109,7 @@ class Runs:
             NotConfigured: No model, or no libraries for agents.
         """
         engine = await self._engine_opened()
-        agent = await self._frozen(agent, toolsets)
+        agent = await self._frozen(agent, toolsets, await self._rows.get(call.run.id) if call.run else None)
         await self._models.chain(agent.model)
         posted = (
             message_id
@@ -131,6 +131,11 @@ class Runs:
         if is_new:
             await engine.start(run.id, run.attempt)
         return run
+
+    async def check(self, agent: Agent) -> None:
+        """Raises what `start` would: NotFound for a tool that is not offered, NotConfigured without a model."""
+        await self._frozen(agent, (), None)
+        await self._models.chain(agent.model)
 
     def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
         """What happens, as it happens, until the run ends or waits for a person. Raises NotFound."""
@@ -197,12 +202,21 @@ class Runs:
 
     # What is fixed at the start
 
-    async def _frozen(self, agent: Agent, toolsets: Sequence[str]) -> Agent:
-        """The agent with its tools by name, as they are offered now."""
+    async def _frozen(self, agent: Agent, toolsets: Sequence[str], above: Run | None) -> Agent:
+        """The agent with its tools by name, as they are offered now.
+
+        A run that begins another may hand on the tools that it has itself. Of others that it asks for each call is a
+        question for a person: what a page or a tool's result talked it into must not widen anybody's rights.
+        """
         wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
         served, every = await self._boxes()
-        seen = restricted(served if agent.origin == "workspace" else every, wanted)
-        return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": dict(seen.policy.stakes)})
+        house = served if agent.origin == "workspace" else every
+        seen = restricted(house, wanted)
+        stakes = dict(seen.policy.stakes)
+        if above is not None:
+            known = {*restricted(house, agent).tools, *above.definition.get("tools", ())}
+            stakes |= {name: "high" for name in seen.tools if name not in known}
+        return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": stakes})
 
     def _budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
         """The agent's budgets, filled in by the house's, under the caller's and what the run above has left."""

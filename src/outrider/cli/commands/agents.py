@@ -1,0 +1,146 @@
+"""`outrider agents`: which agents there are, their files, and their runs."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+from outrider.core.errors import OutriderError
+
+if TYPE_CHECKING:
+    from outrider.app import App
+
+
+@click.group()
+def command() -> None:
+    """Agents: files under ~/.outrider/agents and .outrider/agents, and those that ship."""
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
+    """List the agents that can be asked."""
+    run(lambda: _list(loaded(sets), as_json=as_json), as_json=as_json)
+
+
+async def _list(settings: Any, *, as_json: bool) -> None:
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        agents = await app.catalogue.all()
+        problems = app.catalogue.problems()
+    if as_json:
+        print_json([agent.model_dump(mode="json", exclude={"instructions"}) for agent in agents.values()])
+        return
+    for agent in sorted(agents.values(), key=lambda each: each.name):
+        click.echo(f"{click.style(agent.name, bold=True):28} {agent.description}")
+        tools = ", ".join([*agent.toolsets, *agent.tools]) or "no tools"
+        click.echo(click.style(f"    {agent.origin} · {', '.join(agent.model) or 'default model'} · {tools}", dim=True))
+    warn([f"{each.message}; {each.hint}" for each in problems])
+
+
+@command.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--shared", is_flag=True, help="Keep it in the database, for all who use it, instead of your folder.")
+@setting
+def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
+    """Check an agent's file and add it to yours."""
+    click.echo(run(lambda: _add(loaded(sets), file, shared=shared)))
+
+
+async def _add(settings: Any, file: Path, *, shared: bool) -> str:
+    from outrider.agents.definition import read_agent
+    from outrider.app import open_app
+
+    agent = read_agent(file, "home")
+    async with open_app(settings) as app:
+        if shared:
+            await app.catalogue.put(agent)
+            return f"agent {agent.name!r} is in the database"
+        return f"agent {agent.name!r} is in {app.catalogue.add(agent)}"
+
+
+@command.command()
+@click.argument("names", nargs=-1)
+@setting
+def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
+    """Check agents: their files, tools and models. Without names, all of them."""
+    bad = run(lambda: _check(loaded(sets), names))
+    if bad:
+        sys.exit(EXIT_PARTLY)
+
+
+async def _check(settings: Any, names: tuple[str, ...]) -> int:
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        problems = [(each.where, each.message, each.hint) for each in app.catalogue.problems()] if not names else []
+        wanted = names or tuple(await app.catalogue.all())
+        for name in wanted:
+            try:
+                await _usable(app, name)
+                click.echo(f"{click.style('✓', fg='green')} {name}")
+            except OutriderError as error:
+                problems.append((name, error.message, error.hint))
+    for where, message, hint in problems:
+        click.echo(f"{click.style('✗', fg='red')} {where}: {message}")
+        if hint:
+            click.echo(f"    {hint}")
+    return len(problems)
+
+
+async def _usable(app: "App", name: str) -> None:
+    """Raises what would keep a run of the agent from beginning."""
+    agent = await app.catalogue.get(name)
+    await app.runs.check(agent)
+
+
+@command.command("run")
+@click.argument("name")
+@click.argument("question", nargs=-1, required=True)
+@click.pass_context
+def run_(ctx: click.Context, name: str, question: tuple[str, ...]) -> None:
+    """Ask one agent: the same as `outrider ask --agent NAME`."""
+    from outrider.cli.commands.ask import command as ask
+
+    ctx.invoke(ask, question=question, agent=name)
+
+
+@command.command()
+@click.argument("run_id")
+@click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
+@setting
+def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
+    """Come back to a run: see what it does, decide what it asks, get its answer."""
+    status = run(lambda: _resume(loaded(sets), run_id, yes=yes))
+    if status != "completed":
+        sys.exit(EXIT_PARTLY)
+
+
+async def _resume(settings: Any, run_id: str, *, yes: bool) -> str:
+    from outrider.app import open_app
+    from outrider.cli.watch import Watch
+
+    async with open_app(settings) as app:
+        await app.runs.recover()
+        return (await Watch(app, allow=yes).until_over(await app.runs.get(run_id))).status
+
+
+@command.command()
+@click.argument("run_id")
+@setting
+def cancel(run_id: str, sets: tuple[str, ...]) -> None:
+    """End a run and all that it began."""
+    run(lambda: _cancel(loaded(sets), run_id))
+    click.echo(f"{run_id} is cancelled")
+
+
+async def _cancel(settings: Any, run_id: str) -> None:
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        await app.runs.cancel(run_id)

@@ -1,0 +1,66 @@
+"""`outrider ask`: one question to an agent, with a live view of its work."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
+
+if TYPE_CHECKING:
+    from outrider.agents.run import Run
+    from outrider.app import App
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("--agent", default="researcher", show_default=True, help="Whom to ask (`outrider agents list`).")
+@click.option("--model", help="A profile or provider:model, for this question.")
+@click.option("--steps", type=click.IntRange(1), help="Requests to the model, at most.")
+@click.option("--seconds", type=click.FloatRange(1), help="Time at work, at most.")
+@click.option("--cost", type=click.FloatRange(0, min_open=True), help="US dollars, at most.")
+@click.option("--yes", is_flag=True, help="Allow whatever the agent asks for.")
+@click.option("--quiet", is_flag=True, help="Only the answer.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **chosen: Any) -> None:
+    """Ask an agent. It searches, reads and browses; you see what it thinks and does.
+
+    Where it needs your consent you are asked; without a terminal it stops there, and `outrider agents resume` goes on.
+    """
+    ended = run(lambda: _ask(loaded(sets), " ".join(question), chosen, as_json=as_json), as_json=as_json)
+    if ended.status != "completed":
+        sys.exit(EXIT_PARTLY)
+
+
+async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
+    from outrider.agents.definition import Budgets
+    from outrider.app import open_app
+    from outrider.cli.watch import Watch
+    from outrider.core.context import Call
+
+    async with open_app(settings) as app:
+        call = Call(session="terminal")
+        agent = await app.catalogue.get(chosen["agent"])
+        if chosen["model"]:
+            agent = agent.model_copy(update={"model": [chosen["model"]]})
+        conversation = await app.runs.conversations.create(call, agent.name, title=question, visibility="listed")
+        budget = Budgets(**{name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None})
+        started = await app.runs.start(agent, question, call, conversation=conversation, budget=budget)
+        watch = Watch(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
+        ended = await watch.until_over(started)
+        await _tell(app, ended, as_json=as_json)
+        return ended
+
+
+async def _tell(app: "App", ended: "Run", *, as_json: bool) -> None:
+    usage = await app.runs.usage(ended.id)
+    if as_json:
+        names = ("id", "agent", "status", "stop_reason", "answer", "thoughts", "citations", "error", "model")
+        print_json({name: getattr(ended, name) for name in names} | {"usage": usage.facts()})
+        return
+    if ended.error:
+        warn([ended.error["message"]])
+    if ended.status == "blocked":
+        warn([f"it waits for a decision; go on with: outrider agents resume {ended.id}"])

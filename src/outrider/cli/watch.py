@@ -1,0 +1,148 @@
+"""A run on the terminal: thinking, tools and sources as they come, questions where a person must decide, the answer."""
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.text import Text
+
+from outrider.core.untrusted import clean
+
+if TYPE_CHECKING:
+    from outrider.agents.run import Run
+    from outrider.agents.stream import RunEvent
+    from outrider.app import App
+    from outrider.core.questions import Question
+
+TAIL = 240  # characters of thinking and of text that are shown while they come
+CITED = re.compile(r" ?:cite\[([^\[\]]*)\]")
+
+
+class Watch:
+    """Shows runs until they are over.
+
+    Args:
+        app: The open app.
+        quiet: Only the answer is shown.
+        allow: Whatever is asked is allowed.
+        answer: The answer is printed.
+    """
+
+    def __init__(self, app: "App", *, quiet: bool = False, allow: bool = False, answer: bool = True) -> None:
+        self._app = app
+        self._quiet = quiet
+        self._allow = allow
+        self._answer = answer
+        self._console = Console(highlight=False, stderr=True)
+        self._thinking = self._text = ""
+        self._seen = 0
+
+    async def until_over(self, run: "Run") -> "Run":
+        """Follows the run, asks the person what it asks, and prints the answer; the run as it ended."""
+        while True:
+            run = await self._followed(run)
+            if run.status != "blocked" or not await self._decided(run):
+                break
+            run = await self._app.runs.resume(run.id)
+        if run.answer and self._answer:
+            self._print_answer(run)
+        return run
+
+    async def _followed(self, run: "Run") -> "Run":
+        with Live(console=self._console, transient=True, refresh_per_second=8, auto_refresh=not self._quiet) as live:
+            async for event in self._app.runs.follow(run.id, self._seen):
+                self._seen = event.seq
+                if not self._quiet:
+                    self._show(event)
+                    live.update(self._tail())
+        return await self._app.runs.get(run.id)
+
+    def _show(self, event: "RunEvent") -> None:
+        match event.kind:
+            case "thinking":
+                self._thinking += event.data["text"]
+            case "text":
+                self._text += event.data["text"]
+            case "tool_started":
+                self._settle()
+                said = f"{event.data['title']} {event.data['arguments']}"
+                self._console.print(Text(f"→ {_line(said, 160)}", style="cyan"))
+            case "tool_ended":
+                self._print_tool(event.data)
+            case "question":
+                self._settle()
+            case "status" if "restarted" in event.data:
+                self._thinking = self._text = ""
+            case "usage":
+                self._settle()
+
+    def _print_tool(self, data: dict[str, Any]) -> None:
+        good = data["outcome"] == "ok"
+        mark, style = ("✓", "green") if good else ("✗", "red")
+        self._console.print(Text(f"{mark} {data['tool']} {data['seconds']:.1f} s", style=style))
+        if not good:
+            self._console.print(Text(f"  {_line(data['text'], 200)}", style="dim"))
+        for source in data.get("sources", []):
+            self._console.print(
+                Text(f"  {_line(source.get('title', ''), 80)}  {_line(source.get('href', ''), 120)}", style="blue")
+            )
+
+    def _settle(self) -> None:
+        """What was thought stays on the screen, shortened."""
+        if self._thinking.strip():
+            self._console.print(Text(_line(self._thinking, TAIL), style="dim italic"))
+        self._thinking = self._text = ""
+
+    def _tail(self) -> Text:
+        said = self._text or self._thinking
+        return Text(clean(said)[-TAIL:], style="" if self._text else "dim italic")
+
+    async def _decided(self, run: "Run") -> bool:
+        """Asks the person; False where there is nobody to ask."""
+        for question in await self._app.runs.questions.pending(run.root_run_id):
+            decision = "approved" if self._allow else self._asked(question)
+            if decision is None:
+                return False
+            await self._app.runs.questions.decide(question.id, decision, by="terminal")
+        return True
+
+    def _asked(self, question: "Question") -> Any:
+        import click
+
+        if not sys.stdin.isatty():
+            return None
+        self._console.print(Text(clean(question.message), style="bold yellow"))
+        choices = {"y": "approved", "n": "rejected", "a": "always_approved"}
+        if question.kind != "approval":
+            choices.pop("a")
+        shown = "/".join(choices)
+        answer = click.prompt(f"Allow it? [{shown}]", type=click.Choice(list(choices)), show_choices=False, err=True)
+        return choices[answer]
+
+    def _print_answer(self, run: "Run") -> None:
+        text, sources = _numbered(run.answer, run.citations)
+        out = Console(highlight=False)
+        out.print(Markdown(clean(text)) if sys.stdout.isatty() else Text(clean(text)), soft_wrap=True)
+        for number, source in enumerate(sources, 1):
+            title, address = clean(source.get("title", "")), clean(source.get("href", ""))
+            out.print(Text(f"[{number}] {title}  {address}", style="blue"), soft_wrap=True)
+
+
+def _numbered(answer: str, citations: dict[str, dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The answer with `[1][2]` instead of references, and the sources in that order."""
+    order: dict[str, int] = {}
+
+    def numbers(block: re.Match[str]) -> str:
+        known = [name.strip() for name in block[1].split(",") if name.strip() in citations]
+        shown = "".join(f"[{order.setdefault(name, len(order) + 1)}]" for name in known)
+        return f" {shown}" if shown else ""
+
+    return CITED.sub(numbers, answer), [citations[name] for name in order]
+
+
+def _line(text: str, limit: int) -> str:
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= limit else f"{flat[:limit]}…"

@@ -1,0 +1,97 @@
+"""`outrider ask` and `outrider agents` as a person calls them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import agent_tools
+import fakes
+from agent_runs import flags
+from model_apis import ModelServer, Script, Turn, script
+
+WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
+
+
+@pytest.fixture(autouse=True)
+def agents(home: Path) -> Path:
+    folder = home / ".outrider" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "writer.md").write_text(WRITER)
+    return folder
+
+
+def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
+    environ = {**os.environ, "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
+    command = [sys.executable, "-m", "outrider", *arguments]
+    return subprocess.run(  # noqa: PLW1510 - the code is looked at
+        command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+    )
+
+
+async def asked(home: Path, play: Script, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, with a model that plays the script."""
+    agent_tools.install(home / "plugins")
+    async with fakes.serve(ModelServer(play).app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
+        return await anyio.to_thread.run_sync(lambda: outrider(home, *arguments))
+
+
+async def test_the_answer_is_on_stdout_and_the_work_on_stderr(home: Path):
+    turns = script(Turn(thinking="I will note it.", calls=[("note", {"text": "tea"})]), Turn(text="Tea is noted."))
+    done = await asked(home, turns, "ask", "Note", "tea", "--agent", "writer")
+    assert (done.returncode, done.stdout) == (0, "Tea is noted.\n")
+    for shown in ("I will note it.", "note", '{"text": "tea"}', "✓"):
+        assert shown in done.stderr
+    assert len(agent_tools.lines(home)) == 1
+
+
+async def test_programs_get_json(home: Path):
+    done = await asked(home, script(Turn(text="Here.")), "ask", "x", "--agent", "writer", "--json")
+    answer = json.loads(done.stdout)
+    assert (answer["status"], answer["answer"], answer["usage"]["requests"]) == ("completed", "Here.", 1)
+
+
+async def test_without_a_terminal_a_question_stops_the_run_and_says_how_to_go_on(home: Path):
+    turns = script(Turn(calls=[("send", {"text": "tea"})]), Turn(text="Sent."))
+    stopped = await asked(home, turns, "ask", "x", "--agent", "writer")
+    assert stopped.returncode == 1
+    assert "outrider agents resume run_" in stopped.stderr
+    assert agent_tools.lines(home) == []
+
+
+async def test_yes_allows_what_is_asked(home: Path):
+    turns = script(Turn(calls=[("send", {"text": "tea"})]), Turn(text="Sent."))
+    done = await asked(home, turns, "ask", "x", "--agent", "writer", "--yes")
+    assert (done.returncode, done.stdout) == (0, "Sent.\n")
+    assert len(agent_tools.lines(home)) == 1
+
+
+def test_without_a_model_the_error_names_the_ways_to_one(home: Path):
+    done = outrider(home, "ask", "x", "--set", "models.local=false")
+    assert done.returncode == 3
+    assert "no model is configured" in done.stderr
+    assert "ANTHROPIC_API_KEY" in done.stderr
+
+
+def test_agents_are_listed_checked_and_added(home: Path, agents: Path):
+    agent_tools.install(home / "plugins")
+    listed = json.loads(outrider(home, "agents", "list", "--json").stdout)
+    assert {"researcher", "browser", "analyst", "writer"} <= {each["name"] for each in listed}
+    (agents / "broken.md").write_text("---\ndescription: x\ntoolset: web\n---\nHello.")
+    checked = outrider(home, "agents", "check", "--set", "models.local=false")
+    assert checked.returncode == 1
+    assert "toolset: no such parameter" in checked.stdout
+    assert "did you mean 'toolsets'?" in checked.stdout
+    new = home / "Poet.md"
+    new.write_text("---\ndescription: Rhymes\n---\nYou rhyme.\n")
+    assert outrider(home, "agents", "add", str(new)).returncode == 0
+    assert (agents / "Poet.md").exists()
+    again = outrider(home, "agents", "add", str(new))
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
