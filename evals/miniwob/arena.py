@@ -22,6 +22,7 @@ from outrider.settings import load
 
 SEED = "7"
 AT_ONCE = 4
+DRAWN = 0.15  # seconds after the start of an episode in which its pictures come: without them buttons have no size
 SECONDS = 20.0  # for one episode; the page itself counts from 60 on down
 # What stands beside the task (rewards, a clock, a canvas that draws each press) is the test's own and is put away.
 BEGIN = """(seed) => {
@@ -106,6 +107,7 @@ async def _seated(app: App, client: Client, url: str) -> Seat:
 async def _played(seat: Seat, task: str, seed: str, *, measured: bool) -> Played:
     await seat.player.call("navigateToUrl", url=f"{seat.url}/miniwob/{task}.html")
     await seat.evaluate("", BEGIN, seed)
+    await anyio.sleep(DRAWN)
     truth = await measure(seat.evaluate, (await seat.player.look()).text) if measured else None
     begun = time.monotonic()
     why = await _tried(seat.player, task)
