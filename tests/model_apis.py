@@ -276,7 +276,13 @@ def _read_anthropic(body: dict[str, Any]) -> tuple[int, list[str]]:
 
 def _anthropic(turn: Turn, number: int) -> list[str]:
     read, wrote = turn.tokens
-    message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "scripted", "content": []}
+    message: dict[str, Any] = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": "scripted",
+        "content": [],
+    }
     message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": read, "output_tokens": 1}}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}]
     blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []

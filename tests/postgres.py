@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -41,6 +42,6 @@ def running(programs: Path) -> Generator[str]:
             assert time.monotonic() < end
         yield f"postgresql+psycopg://outrider@/postgres?host={folder}"
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # SIGTERM would wait for every client to leave
         server.wait()
         shutil.rmtree(folder, ignore_errors=True)

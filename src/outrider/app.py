@@ -112,7 +112,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
     async with _library_proxy(guard, loaded) as proxy:
         app, http = _build(loaded, guard, proxy)
         try:
-            async with _beside(app.events.write_forever, lambda: _sweep_daily(app)):
+            async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind):
                 yield app
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.

@@ -87,9 +87,6 @@ class SessionLocks:
 
     async def hold(self, worker: str) -> None:
         self._worker = worker
-        engine = await self._database.engine()
-        connection = await engine.connect()
-        self._connection = await connection.execution_options(isolation_level="AUTOCOMMIT")
         await self._ask("pg_try_advisory_lock", worker)
 
     async def is_dead(self, worker: str) -> bool:
@@ -108,8 +105,7 @@ class SessionLocks:
             return mine and await self._ask("pg_advisory_unlock", self._worker)
         except (SQLAlchemyError, OSError):
             await self.close()
-            await self.hold(self._worker)
-            return await self.held()
+            return await self._ask("pg_try_advisory_lock", self._worker)
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -120,7 +116,9 @@ class SessionLocks:
     async def _ask(self, function: str, worker: str) -> bool:
         from sqlalchemy import text
 
-        assert self._connection is not None
+        if self._connection is None:
+            connection = await (await self._database.engine()).connect()
+            self._connection = await connection.execution_options(isolation_level="AUTOCOMMIT")
         number = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)
         answer = await self._connection.execute(text(f"SELECT {function}(:number)"), {"number": number})
         return bool(answer.scalar())

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 WATCH = 0.4  # seconds between looks for dead workers, and for our own runs that somebody cancelled
+MIND = 5.0  # seconds between looks for what was left, in a process that has not worked on a run yet
 GRACE = 60.0  # seconds after a run's deadline from which on a worker that still holds it is taken to hang
 SUCCESS: dict[str, Status] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
 
@@ -173,15 +174,24 @@ class Runs:
     async def recover(self) -> list[str]:
         """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
         theirs = [run for run in await self._rows.working() if run.executor != self.worker]
-        if not theirs:
-            return []
-        engine = await self._engine_opened()
-        taken: list[str] = []
-        for run in theirs:
-            if await self._is_lost(run):
-                await self._retake(engine, run)
-                taken.append(run.id)
-        return taken
+        lost = await self._lost(theirs) if theirs else []
+        for run in lost:
+            await self._retake(await self._engine_opened(), run)
+        return [run.id for run in lost]
+
+    async def mind(self) -> None:
+        """Looks after what a dead process left, until cancelled; run it as a task beside the tools.
+
+        It begins when the database is opened for something else, and loads nothing heavy while nothing is left.
+        """
+        await self._database.used.wait()
+        while True:
+            if self._engine is None:  # afterwards its own watcher looks, and more often
+                try:
+                    await self.recover()
+                except OutriderError as error:
+                    log.warning("runs that were left cannot be taken up: %s", error)
+            await anyio.sleep(MIND)
 
     async def close(self) -> None:
         """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
@@ -414,12 +424,14 @@ class Runs:
 
     # Taking over
 
-    async def _is_lost(self, run: Working) -> bool:
-        if run.executor is None:  # queued: its process may be about to take it up
-            return time.time() - run.updated_at > GRACE / 10
-        assert self._locks is not None
-        hangs = run.deadline is not None and time.time() > run.deadline + GRACE
-        return hangs or await self._locks.is_dead(run.executor)
+    async def _lost(self, theirs: Sequence[Working]) -> list[Working]:
+        """Those whose worker is dead or hangs. A process that works on nothing itself only looks, and holds nothing."""
+        locks = self._locks or _locks(self._database)
+        try:
+            return [run for run in theirs if await _is_lost(run, locks)]
+        finally:
+            if locks is not self._locks:
+                await locks.close()
 
     async def _retake(self, engine: "Engine", run: Working) -> None:
         """Goes on with the attempt here or wherever DBOS finds room; no two processes can."""
@@ -431,6 +443,13 @@ class Runs:
             log.info("run %s of worker %s is taken up again", run.id, run.executor)
             await engine.resume([run.workflow])
             await engine.start(run.id, run.attempt)
+
+
+async def _is_lost(run: Working, locks: Locks) -> bool:
+    if run.executor is None:  # queued: its process may be about to take it up
+        return time.time() - run.updated_at > GRACE / 10
+    hangs = run.deadline is not None and time.time() > run.deadline + GRACE
+    return hangs or await locks.is_dead(run.executor)
 
 
 def _status(outcome: "Outcome") -> Status:
