@@ -61,8 +61,7 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
             detached = await caller.call_tool("run_slow", {"query": "take your time"})
             run = detached.meta["outrider/run"]
             held.set()
-            again = {"query": "take your time", "runId": run["runId"]}
-            done = await ended(house, caller, again)
+            done = await caller.call_tool("agent_run", {"runId": run["runId"], "waitSeconds": 30})
     assert not detached.is_error
     assert run["status"] == "running"
     assert "still at work" in said(detached)
@@ -74,13 +73,6 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
 async def client(house: AgentHouse) -> AsyncGenerator[Client]:
     async with connected(house.app.server(), NEWEST) as caller:
         yield caller
-
-
-async def ended(house: AgentHouse, caller: Client, arguments: dict[str, Any]) -> Any:
-    """The answer, as soon as the run is over."""
-    async for _ in house.app.runs.follow(arguments["runId"]):
-        pass
-    return await caller.call_tool("run_slow", arguments)
 
 
 async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.definition import Budgets
@@ -48,26 +48,40 @@ class Budget(BaseModel, extra="forbid"):
     max_steps: int | None = Field(None, ge=1, le=1_000)
     max_seconds: float | None = Field(None, gt=0, le=86_400)
     max_tokens: int | None = Field(None, ge=1)
-    max_cost: float | None = Field(None, gt=0, description="US dollars")
 
     def budgets(self) -> Budgets:
         """In the words of agents."""
-        return Budgets(steps=self.max_steps, seconds=self.max_seconds, tokens=self.max_tokens, cost=self.max_cost)
+        return Budgets(steps=self.max_steps, seconds=self.max_seconds, tokens=self.max_tokens)
+
+
+def _shape(required: list[str] | None = None, **properties: Any) -> WithJsonSchema:
+    """The few words of an object's schema that a model needs: each is paid for with every agent."""
+    shape = {"type": "object", "properties": properties}
+    return WithJsonSchema(shape | ({"required": required} if required else {}))
 
 
 Query = Annotated[
     str, Field(min_length=1, max_length=100_000, description="The task, with all that the agent must know")
 ]
-Identifiers = list[Annotated[str, Field(pattern=r"^[\w-]+$", max_length=200)]] | None
+Identifiers = list[Annotated[str, Field(pattern=r"^[\w-]{1,200}$")]] | None
 Toolsets = Annotated[Identifiers, Field(max_length=50, description="Toolsets to give to the agent for this task")]
 Files = Annotated[Identifiers, Field(max_length=100, description="Ids of files to attach")]
+Child = Annotated[
+    AgentInput | None,
+    _shape(["uri"], uri={"type": "string", "pattern": f"^{URI.pattern}$"}, mimeType={"type": "string"}),
+]
+Configured = Annotated[
+    ExecutionMode | None, _shape(value={"enum": ["run-agent", "handoff"]}, mimeType={"type": "string"})
+]
 Known = Annotated[
     str | None,
     Field(max_length=200, description="This conversation: hand over to the agent; one of the agent's: go on with it"),
 ]
 Way = Annotated[Mode | None, Field(description="background: return at once; handoff: the agent takes over")]
-Limits = Annotated[Budget | None, Field(description="Limits of this run")]
-Earlier = Annotated[str | None, Field(max_length=64, description="Come back to this run instead of a new one")]
+Limits = Annotated[
+    Budget | None,
+    _shape(max_steps={"type": "integer"}, max_seconds={"type": "number"}, max_tokens={"type": "integer"}),
+]
 RunId = Annotated[str, Field(min_length=1, max_length=64, description="From an agent's result")]
 
 
@@ -85,7 +99,6 @@ async def run_agent(
     conversation_id: Known = None,
     mode: Way = None,
     budget: Limits = None,
-    run_id: Earlier = None,
 ) -> Result:
     """Run an agent by its name. Prefer its own tool run_<name> where there is one."""
     wish = Wish(
@@ -95,9 +108,8 @@ async def run_agent(
         conversation_id=conversation_id or "",
         mode=mode,
         budget=budget.budgets() if budget else None,
-        run_id=run_id or "",
     )
-    return await delegation.run(agent, wish, call, "run_agent")
+    return await delegation.run(agent, wish, call)
 
 
 @run_agent_toolset.tool(title="See an agent's run", untrusted=True, timeout=LONGEST + 60)
@@ -110,7 +122,7 @@ async def agent_run(
 ) -> Result | str:
     """Get the answer of an agent that was left at work, or the list of your last runs."""
     if runId:
-        return await delegation.wait(await delegation.mine(runId, call), call, "agent_run", seconds=waitSeconds)
+        return await delegation.wait(await delegation.mine(runId, call), call, seconds=waitSeconds)
     recent = await delegation.recent(call)
     lines = [f"- {run.id} ({run.status}) {run.agent}: {' '.join(run.query.split())[:120]}" for run in recent]
     return "\n".join(("Your last runs, the newest first:", *lines)) if lines else "You have not run any agent yet."
@@ -179,14 +191,13 @@ def _made(tool: str, name: str, description: str, wait: float) -> Tool:
         call: Call,
         /,
         query: Query,
-        childAgent: AgentInput | None = None,
+        childAgent: Child = None,
         toolsetsToAdd: Toolsets = None,
         fileOrContentFragmentIds: Files = None,
         conversationId: Known = None,
-        executionMode: ExecutionMode | None = None,
+        executionMode: Configured = None,
         mode: Way = None,
         budget: Limits = None,
-        runId: Earlier = None,
     ) -> Result:
         _check_child(childAgent, name)
         handoff: Mode | None = "handoff" if executionMode and executionMode.value == "handoff" else None
@@ -197,9 +208,8 @@ def _made(tool: str, name: str, description: str, wait: float) -> Tool:
             conversation_id=conversationId or "",
             mode=mode or handoff,
             budget=budget.budgets() if budget else None,
-            run_id=runId or "",
         )
-        return await delegation.run(name, wish, call, tool)
+        return await delegation.run(name, wish, call)
 
     return Tool(
         tool,
@@ -227,7 +237,7 @@ def _check_child(given: AgentInput | None, name: str) -> None:
 
 @lru_cache(maxsize=1)
 def _placeholder() -> Tool:
-    async def not_available(catalogue: Catalogue, /, childAgent: AgentInput | None = None) -> Result:  # noqa: ARG001
+    async def not_available(catalogue: Catalogue, /, childAgent: Child = None) -> Result:  # noqa: ARG001
         problems = "; ".join(each.message for each in catalogue.problems()[:3])
         raise NotConfigured(
             f"No child agent is configured{f': {problems}' if problems else ''}.",

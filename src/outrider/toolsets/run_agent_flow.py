@@ -53,7 +53,6 @@ class Wish:
     conversation_id: str = ""
     mode: Mode | None = None
     budget: Budgets | None = None
-    run_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,23 +68,22 @@ class Delegation:
     database: Database
     manner: Manner
 
-    async def run(self, name: str, wish: Wish, call: Call, tool: str) -> Result:
+    async def run(self, name: str, wish: Wish, call: Call) -> Result:
         """The agent's answer, or how to come back for it.
 
         Args:
             name: The agent's true name.
             wish: What it is to do.
             call: Who calls; `call.state` or the host's `resumeState` goes back to a run that was begun before.
-            tool: The name of the tool that was called, for the words that tell how to come back.
 
         Raises:
             AnswerNeeded: The run waits for people; the same call with the answers goes on.
             OutriderError: There is no answer, and why.
         """
-        held = await self._held(wish, call)
+        held = await self._held(call)
         if held is not None:
             _same_agent(held, name)
-            return await self.wait(held, call, tool)
+            return await self.wait(held, call)
         agent = await self.catalogue.get(name, call.workspace)
         above = await self._above(call)
         if self._hands_over(wish, call):
@@ -95,17 +93,15 @@ class Delegation:
         run = await self._begin(agent, wish, call, above)
         await feed.tell(f"Running agent {agent.name}", {"type": "run_agent", "query": wish.query} | _ids(run))
         if wish.mode == "background":
-            return at_work(run, await self.runs.usage(run.id), tool, asked=True)
-        return await self.wait(run, call, tool, feed=feed)
+            return at_work(run, await self.runs.usage(run.id), asked=True)
+        return await self.wait(run, call, feed=feed)
 
-    async def wait(
-        self, run: Run, call: Call, tool: str, *, seconds: float | None = None, feed: Feed | None = None
-    ) -> Result:
+    async def wait(self, run: Run, call: Call, *, seconds: float | None = None, feed: Feed | None = None) -> Result:
         """The answer of a run that was begun, after at most `seconds`; answers that came with the call are taken in."""
         run = await self._decided(run, call)
         with anyio.move_on_after(self.manner.detach_seconds if seconds is None else seconds):
             await self._follow(run, call, feed or Feed(call, self.manner.progress))
-        return await self._told(await self.runs.get(run.id), call, tool)
+        return await self._told(await self.runs.get(run.id), call)
 
     async def mine(self, run_id: str, call: Call) -> Run:
         """The run of that id. Raises NotFound, also where the caller takes no part in its conversation."""
@@ -139,12 +135,10 @@ class Delegation:
 
     # Going back
 
-    async def _held(self, wish: Wish, call: Call) -> Run | None:
+    async def _held(self, call: Call) -> Run | None:
         """The run that this call has begun before, if it has."""
         if call.state:
             return await self.mine(call.state, call)
-        if wish.run_id:
-            return await self.mine(wish.run_id, call)
         resume = call.extra.get("resumeState")
         return await self._resumed(resume, call) if isinstance(resume, Mapping) else None
 
@@ -305,7 +299,7 @@ class Delegation:
                     await self.runs.cancel(run.id)
             raise
 
-    async def _told(self, run: Run, call: Call, tool: str) -> Result:
+    async def _told(self, run: Run, call: Call) -> Result:
         usage = await self.runs.usage(run.id)
         match run.status:
             case "completed" | "partial":
@@ -313,11 +307,11 @@ class Delegation:
                 return answered(run, cited, usage, self.manner.mime_prefix)
             case "blocked":
                 await self._ask_if_open(run)
-                return at_work(run, usage, tool, asked=False)  # decided meanwhile, by another door
+                return at_work(run, usage, asked=False)  # decided meanwhile, by another door
             case "failed" | "cancelled":
                 raise broken(run, usage)
             case _:
-                return at_work(run, usage, tool, asked=False)
+                return at_work(run, usage, asked=False)
 
     def _query(self, agent: Agent, wish: Wish) -> dict[str, Any]:
         return {
@@ -349,8 +343,8 @@ def _parents(call: Call) -> set[str]:
 def _same_agent(run: Run, name: str) -> None:
     if run.agent != name:
         raise InvalidInput(
-            f"runId: {run.id} is a run of agent {run.agent!r}, not of {name!r}",
-            hint="use agent_run with this runId, or leave runId out to begin a new run",
+            f"this call goes back to a run of agent {run.agent!r}, not of {name!r}",
+            hint=f"call agent_run with runId {run.id}, or repeat the call without state to begin a new run",
         )
 
 

@@ -63,13 +63,12 @@ def answered(run: Run, cited: Cited, usage: Usage, mime_prefix: str) -> Result:
     return Result(tuple(items), meta={RUN: about} | ({REFS: cited.refs} if cited.refs else {}))
 
 
-def at_work(run: Run, usage: Usage, tool: str, *, asked: bool) -> Result:
+def at_work(run: Run, usage: Usage, *, asked: bool) -> Result:
     """The answer for a caller who does not wait any longer (or never wanted to): how to come back."""
     lead = f"Agent {run.agent} is at work" if asked else f"Agent {run.agent} is still at work and goes on by itself"
     text = (
         f"{lead} (runId {run.id}, conversationId {run.conversation_id}). "
-        f'Get its answer later with agent_run {{"runId": "{run.id}"}}, or by repeating {tool} with this runId; '
-        "cancel_agent_run ends it."
+        f'Get its answer later with agent_run {{"runId": "{run.id}"}}; cancel_agent_run ends it.'
     )
     return Result((Text(text),), meta={RUN: facts(run, usage)})
 

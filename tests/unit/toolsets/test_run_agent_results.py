@@ -78,9 +78,9 @@ def test_an_incomplete_answer_says_so_and_how_to_go_on(reason: str, words: str):
 
 
 def test_work_that_goes_on_tells_how_to_come_back():
-    result = at_work(run(status="running"), USAGE, "run_clerk", asked=False)
+    result = at_work(run(status="running"), USAGE, asked=False)
     assert 'agent_run {"runId": "run_1"}' in result.text
-    assert "run_clerk" in result.text
+    assert "cancel_agent_run" in result.text
     assert not result.is_error
 
 

@@ -29,6 +29,7 @@ async def _rows(settings: Any) -> list[dict[str, Any]]:
     from outrider.serve.names import exposed
 
     async with open_app(settings) as app:
+        await app.toolbox.refresh()
         style = settings.settings.names
         entries = [(tool, tool_entry(tool, exposed(tool, style))) for tool in app.toolbox.tools.values()]
     return [
