@@ -1,0 +1,134 @@
+"""An agent's file: what it may say, and what is said about one that is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.definition import Agent, Budgets, define, parse_agent, written
+from outrider.core.db import Database
+from outrider.core.errors import InvalidInput, NotFound
+
+GOOD = """---
+description: Compares prices
+model: [sonnet, "openai:gpt"]
+toolsets: web, browser
+tools: run_researcher
+stakes: {"*": high, web_fetch: low}
+budgets: {steps: 3, cost: 0.5}
+---
+
+You compare prices.
+--- not the end ---
+"""
+
+
+def test_a_file_holds_everything_about_an_agent():
+    agent = parse_agent(GOOD, "x.md", name="prices")
+    assert (agent.name, agent.model, agent.toolsets) == ("prices", ["sonnet", "openai:gpt"], ["web", "browser"])
+    assert (agent.tools, agent.stakes["web_fetch"]) == (["run_researcher"], "low")
+    assert (agent.budgets.steps, agent.budgets.cost, agent.budgets.seconds) == (3, 0.5, None)
+    assert agent.instructions == "You compare prices.\n--- not the end ---"
+
+
+def test_what_is_written_reads_the_same():
+    agent = parse_agent(GOOD, "x.md", name="prices")
+    assert parse_agent(written(agent), "y.md") == agent
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "remedy"),
+    [
+        ("You are.", "no front matter", "line of ---"),
+        ("---\ndescription: x\n", "does not end", "add a line of ---"),
+        ("---\ndescription: a: b\n---\nx", "not YAML (line 2)", "quote"),
+        ("---\n- a\n---\nx", "no list of `name: value`", "one field a line"),
+        ("---\ndescription: x\n---\n", "instructions: ", "correct 'instructions'"),
+        ("---\nmodel: x\n---\nx", "description: is required", "add 'description'"),
+        ("---\ndescription: x\ntoolset: web\n---\nx", "toolset: no such parameter", "did you mean 'toolsets'?"),
+        ("---\ndescription: x\nstakes: {a: sometimes}\n---\nx", "stakes.a", "never_ask, low or high"),
+        ("---\ndescription: x\nbudgets: {steps: 0}\n---\nx", "budgets.steps", "correct 'budgets.steps'"),
+        ("---\ndescription: x\nname: ../x\n---\nx", "name: ", "letters, digits"),
+    ],
+)
+def test_mistakes_are_named_with_their_remedy(text: str, said: str, remedy: str):
+    with pytest.raises(InvalidInput) as caught:
+        parse_agent(text, "my.md", name="my")
+    assert caught.value.message.startswith("my.md")
+    assert said in caught.value.message
+    assert remedy in caught.value.hint or "stakes" in said
+
+
+def test_front_matter_cannot_say_where_it_comes_from():
+    agent = parse_agent("---\ndescription: x\norigin: kind\n---\nx", "x.md", origin="workspace", name="x")
+    assert agent.origin == "workspace"
+
+
+def test_the_kinds_that_ship_are_good_agents(tmp_path: Path):
+    catalogue = Catalogue(tmp_path / "home", tmp_path / "workspace")
+    assert set(catalogue.files()) == {"analyst", "browser", "researcher"}
+    assert catalogue.problems() == []
+    assert all(agent.origin == "kind" and agent.toolsets for agent in catalogue.files().values())
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    home, workspace = tmp_path / "mine", tmp_path / "theirs"
+    home.mkdir()
+    workspace.mkdir()
+    return home, workspace
+
+
+def put(folder: Path, name: str, description: str) -> None:
+    (folder / f"{name}.md").write_text(f"---\ndescription: {description}\n---\nDo.\n")
+
+
+def test_your_own_file_replaces_a_kind_and_a_workspaces_replaces_nothing(folders: tuple[Path, Path]):
+    home, workspace = folders
+    put(home, "researcher", "mine")
+    put(workspace, "researcher", "theirs")
+    put(workspace, "browser", "theirs")
+    put(workspace, "helper", "theirs")
+    catalogue = Catalogue(home, workspace)
+    found = catalogue.files()
+    assert (found["researcher"].description, found["researcher"].origin) == ("mine", "home")
+    assert found["browser"].origin == "kind"
+    assert found["helper"].origin == "workspace"
+    assert ["exists already" in each.message for each in catalogue.problems()] == [True, True]
+
+
+def test_files_are_read_again_when_they_change(folders: tuple[Path, Path]):
+    home, workspace = folders
+    catalogue = Catalogue(home, workspace)
+    put(home, "a", "one")
+    assert catalogue.files()["a"].description == "one"
+    put(home, "a", "number two")
+    assert catalogue.files()["a"].description == "number two"
+    (home / "a.md").write_text("broken")
+    assert "a" not in catalogue.files()
+    assert "no front matter" in catalogue.problems()[0].message
+
+
+async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path, Path], database: Database):
+    catalogue = Catalogue(*folders, database)
+    agent = define({"name": "shared", "description": "x", "instructions": "y"}, "here")
+    await catalogue.put(agent)
+    await catalogue.put(agent.model_copy(update={"description": "for w"}), "w")
+    assert (await catalogue.get("shared")).description == "x"
+    assert (await catalogue.get("shared", "w")).description == "for w"
+    assert (await catalogue.get("shared")).origin == "row"
+    with pytest.raises(NotFound) as caught:
+        await catalogue.get("sharde")
+    assert "shared" in caught.value.hint
+
+
+def test_budgets_are_filled_in_and_held_under_others():
+    own, house = Budgets(steps=90, cost=1), Budgets(steps=50, seconds=600)
+    assert own.over(house) == Budgets(steps=90, seconds=600, cost=1)
+    assert own.within(house) == Budgets(steps=50, seconds=600, cost=1)
+
+
+def test_an_agent_is_fixed():
+    agent = Agent(name="a", description="b", instructions="c")
+    with pytest.raises(ValueError, match="frozen"):
+        agent.name = "other"  # ty: ignore

@@ -1,0 +1,86 @@
+"""Which model is used where, and what is said when there is none."""
+
+from collections.abc import AsyncGenerator, Callable
+
+import pytest
+
+import fakes
+from model_apis import ModelServer, Turn, script
+from outrider.agents.models import Models
+from outrider.agents.models.known import known
+from outrider.agents.settings import ModelsSettings
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import InvalidInput, NotConfigured
+from outrider.core.http import Http
+
+Make = Callable[..., Models]
+
+
+@pytest.fixture
+async def models() -> AsyncGenerator[Make]:
+    http = Http(Guard())
+
+    def make(environ: dict[str, str] | None = None, **settings: object) -> Models:
+        return Models(ModelsSettings.model_validate({"local": False} | settings), environ or {}, http)
+
+    yield make
+    await http.close()
+
+
+async def test_a_key_in_the_environment_is_enough_and_others_answer_for_the_first(models: Make):
+    chain = await models({"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}).chain()
+    assert [(each.provider, each.key) for each in chain] == [("anthropic", "a"), ("openai", "o")]
+    assert "o" not in repr(chain).split("key")
+
+
+async def test_an_agent_names_profiles_or_providers(models: Make):
+    profiles = {"ours": {"base_url": "https://llm.example/v1", "model": "m", "key": "OUR_KEY"}}
+    made = models({"OUR_KEY": "k", "GEMINI_API_KEY": "g"}, profiles=profiles)
+    ours, google = await made.chain(["ours", "google:gemini-x"])
+    assert (ours.provider, ours.api, ours.key, ours.trusted) == ("compatible", "chat", "k", True)
+    assert (google.provider, google.model, google.api, google.trusted) == ("google", "gemini-x", "google", False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("env:A_KEY", "1"), ("A_KEY", "1"), ("keys:mine", "2"), ("sk-literal", "sk-literal")]
+)
+async def test_a_key_is_found_where_the_profile_says(models: Make, key: str, value: str):
+    profiles = {"x": {"provider": "openai", "model": "m", "key": key}}
+    (found,) = await models({"A_KEY": "1"}, profiles=profiles, keys={"mine": "2"}).chain(["x"])
+    assert found.key == value
+
+
+@pytest.mark.parametrize(
+    ("name", "profiles", "said"),
+    [
+        ("openai:m", {}, "there is no key for OpenAI"),
+        ("x", {"x": {"provider": "openai", "key": "NOT_SET"}}, "its key 'NOT_SET' is not set"),
+        ("x", {"x": {"provider": "openay"}}, "no provider 'openay'"),
+        ("x", {"x": {"model": "m"}}, "neither `provider` nor `base_url`"),
+    ],
+)
+async def test_what_is_missing_is_named(models: Make, name: str, profiles: dict[str, object], said: str):
+    with pytest.raises(NotConfigured) as caught:
+        await models(profiles=profiles).chain([name])
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+async def test_unknown_names_are_corrected(models: Make):
+    with pytest.raises(InvalidInput) as caught:
+        await models().chain(["antropic:claude"])
+    assert "did you mean 'anthropic'?" in caught.value.hint
+
+
+async def test_a_model_on_this_machine_is_found_by_what_it_serves(models: Make):
+    async with fakes.serve(ModelServer(script(Turn())).app()) as url:
+        profiles = {"here": {"base_url": f"{url}/v1"}}
+        (found,) = await models(profiles=profiles).chain(["here"])
+    assert found.model == "scripted-local"
+
+
+def test_every_provider_says_where_its_key_comes_from():
+    assert {"anthropic", "openai", "google", "ollama"} <= set(known())
+    for each in known().values():
+        assert each.local or (each.env and each.key_url), each.name
+        assert each.api in ("chat", "responses", "anthropic", "google")
