@@ -294,10 +294,12 @@ def _manner(loaded: Loaded, catalogue: Catalogue) -> Manner:
     folders = (catalogue.home, Path.cwd() / ".outrider" / "agents")
     written = any(next(folder.glob("*.md"), None) for folder in folders)
     named = bool(settings.models.default or settings.models.profiles)
+    chosen = settings.run_agent
     return Manner(
-        settings.mime_prefix,
-        settings.run_agent.progress,
-        settings.run_agent.detach_seconds,
+        mime_prefix=settings.mime_prefix,
+        progress=chosen.progress,
+        per_second=chosen.progress_per_second,
+        detach_seconds=chosen.detach_seconds,
         configured=written or named,
     )
 

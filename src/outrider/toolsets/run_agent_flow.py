@@ -33,12 +33,14 @@ class Manner:
     Attributes:
         mime_prefix: The vendor tree of typed resources.
         progress: Whether progress holds the text so far or what is new.
+        per_second: Progress notices of a kind at most.
         detach_seconds: How long a call waits for its agent before it comes back without.
         configured: Whether somebody has written an agent, or named a model for them.
     """
 
     mime_prefix: str = "application/vnd.dust"
     progress: Style = "accumulated"
+    per_second: float = 5.0
     detach_seconds: float = 600.0
     configured: bool = False
 
@@ -88,7 +90,7 @@ class Delegation:
         above = await self._above(call)
         if self._hands_over(wish, call):
             return await self._hand_over(agent, wish, call, above)
-        feed = Feed(call, self.manner.progress)
+        feed = self._feed(call)
         await feed.tell("Storing query resource", stored(self._query(agent, wish)))
         run = await self._begin(agent, wish, call, above)
         await feed.tell(f"Running agent {agent.name}", {"type": "run_agent", "query": wish.query} | _ids(run))
@@ -100,7 +102,7 @@ class Delegation:
         """The answer of a run that was begun, after at most `seconds`; answers that came with the call are taken in."""
         run = await self._decided(run, call)
         with anyio.move_on_after(self.manner.detach_seconds if seconds is None else seconds):
-            await self._follow(run, call, feed or Feed(call, self.manner.progress))
+            await self._follow(run, call, feed or self._feed(call))
         return await self._told(await self.runs.get(run.id), call)
 
     async def mine(self, run_id: str, call: Call) -> Run:
@@ -254,7 +256,7 @@ class Delegation:
     async def _hand_over(self, agent: Agent, wish: Wish, call: Call, above: Run | None) -> Result:
         """Posts into the parent's conversation and comes back at once: the agent answers there."""
         instructions = str(above.definition.get("instructions", "")) if above else ""
-        feed = Feed(call, self.manner.progress)
+        feed = self._feed(call)
         handover = {"mimeType": self._type("run-agent-handover"), "text": instructions, "uri": ""}
         await feed.tell("Storing query resource", stored(self._query(agent, wish), handover))
         conversation = await self._place(agent, wish, call)
@@ -312,6 +314,9 @@ class Delegation:
                 raise broken(run, usage)
             case _:
                 return at_work(run, usage, asked=False)
+
+    def _feed(self, call: Call) -> Feed:
+        return Feed(call, self.manner.progress, self.manner.per_second)
 
     def _query(self, agent: Agent, wish: Wish) -> dict[str, Any]:
         return {

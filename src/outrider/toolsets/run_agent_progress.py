@@ -11,7 +11,7 @@ import anyio
 from outrider.core.context import Call
 
 Style = Literal["accumulated", "deltas"]
-APART = 0.2  # seconds between two notices of a kind: five a second
+PER_SECOND = 5.0  # notices of a kind
 BEAT = 15.0  # seconds of silence after which a sign of life is given: some clients cut silent calls at 60
 FULL_RATE = 50_000  # characters a second that accumulated text may cost: longer texts are told less often
 
@@ -32,11 +32,11 @@ class _Stream:
     def text(self) -> str:
         return "\n".join(self.steps.values())
 
-    def due(self, now: float, style: Style) -> bool:
+    def due(self, now: float, style: Style, apart: float) -> bool:
         length = len(self.text)
         if length == self.told and not self.void:
             return False
-        return now - self.told_at >= (max(APART, length / FULL_RATE) if style == "accumulated" else APART)
+        return now - self.told_at >= (max(apart, length / FULL_RATE) if style == "accumulated" else apart)
 
 
 class Feed:
@@ -45,12 +45,14 @@ class Feed:
     Args:
         call: Whose progress token is told; without one nothing is sent.
         style: Whether each notice holds the text so far (what the wire format of `run_agent` says) or what is new.
+        per_second: Notices of a kind at most.
         beat: Seconds of silence after which a sign of life is given.
     """
 
-    def __init__(self, call: Call, style: Style, beat: float = BEAT) -> None:
+    def __init__(self, call: Call, style: Style, per_second: float = PER_SECOND, *, beat: float = BEAT) -> None:
         self._call = call
         self._style: Style = style
+        self._apart = 1 / per_second
         self._beat = beat
         self._facts: Mapping[str, Any] = {}
         self._number = 0
@@ -104,7 +106,7 @@ class Feed:
 
     async def _pump(self) -> None:
         while True:
-            await anyio.sleep(APART)
+            await anyio.sleep(self._apart)
             await self._flush()
             if time.monotonic() - self._spoke_at >= self._beat:
                 await self._say("at work")
@@ -112,7 +114,7 @@ class Feed:
     async def _flush(self, *, last: bool = False) -> None:
         now = time.monotonic()
         for stream in (self._thoughts, self._answer):
-            if stream.due(now + (1e9 if last else 0), self._style):
+            if stream.due(now + (1e9 if last else 0), self._style, self._apart):
                 await self._send(stream, now)
 
     async def _send(self, stream: _Stream, now: float) -> None:

@@ -19,6 +19,9 @@ class RunAgentSettings(BaseModel, extra="forbid"):
     progress: Literal["accumulated", "deltas"] = Field(
         default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
     )
+    progress_per_second: float = Field(
+        default=5, ge=0.1, le=50, description="Progress notices of a kind that a caller gets at most"
+    )
     blocked_format: Format = Field(
         default="error_json",
         description="What clients that cannot show questions get: JSON in an error's text, or a resource",
