@@ -5,6 +5,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -287,7 +288,8 @@ class Runs:
         run = await self._rows.get(run_id)
         if run.attempt != attempt or run.status not in WORKING:
             return
-        async with self._slots:
+        # Who waits for a run below holds a place while it waits: those below need none, or all would wait for ever.
+        async with self._slots if run.parent_run_id is None else nullcontext():
             task = asyncio.current_task()
             assert task is not None
             self._active[run_id] = task
