@@ -43,7 +43,7 @@ class Steps:
 
     async def begin(self, run: Run, key: str, number: int, tool: str, arguments: Any) -> Step:
         """Writes down that the tool is about to be called; what is known if it was before. Raises Superseded."""
-        from sqlalchemy import select
+        from sqlalchemy import exists, literal, select
 
         from outrider.agents.tables import run_steps as steps
         from outrider.agents.tables import runs
@@ -53,20 +53,23 @@ class Steps:
             "key": key,
             "number": number,
             "kind": "tool",
-            "tool": tool,
+            "tool": storable(tool, 64),
             "arguments": arguments,
             "started_at": time.time(),
         }
         mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == self._executor
-        insert = self._database.insert(steps).values(row).on_conflict_do_nothing().returning(steps.c.key)
+        alive = exists().where(*mine, runs.c.status == "running")
+        values = select(*(literal(value, steps.c[name].type) for name, value in row.items())).where(alive)
+        insert = self._database.insert(steps).from_select(list(row), values)
         async with self._database.write() as connection:
-            alive = await connection.execute(select(runs.c.id).where(*mine, runs.c.status == "running"))
-            if alive.first() is None:
+            done = await connection.execute(insert.on_conflict_do_nothing().returning(steps.c.key))
+            if done.first() is not None:
+                return Step(key, None, None, None, fresh=True)
+            if not (await connection.execute(select(alive))).scalar():
                 raise Superseded(run.id)
-            fresh = (await connection.execute(insert)).first() is not None
             same = steps.c.run_id == run.id, steps.c.key == key
             found = (await connection.execute(select(steps).where(*same))).mappings().one()
-        return Step(key, found["outcome"], found["result"], found["state"], fresh)
+        return Step(key, found["outcome"], found["result"], found["state"], fresh=False)
 
     async def end(
         self, run: Run, key: str, *, outcome: str, seconds: float, result: Any = None, state: str | None = None
