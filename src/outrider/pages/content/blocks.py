@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.content.formula import of_math, of_script
+from outrider.pages.content.formula import of_math, of_picture, of_script
 from outrider.pages.content.hiding import hides
 from outrider.pages.content.words import bits, role
 
@@ -52,6 +52,7 @@ DROPPED = [
 ]
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "input", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
+LEVELS = frozenset("123456")
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 LONG_CELL = 160  # characters of a cell from which a row is layout
@@ -60,6 +61,7 @@ RULED = 500  # characters that rules of style sheets hide at least, if they are 
 CURTAIN_SHARE = 0.3  # of all of the page's text
 NODES = 200_000
 BLOCKS = 15_000  # 1,497 pages have at most 11,000
+BESIDE = 4  # pieces between a formula and the picture of it
 WAITING = 3  # pictures that wait for the next block with words
 LINKS = 20_000
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
@@ -315,6 +317,8 @@ class Walk:
             return
         if self.pieces:
             self._flush()
+        if given.get("role") == "heading":
+            tag = _heading(given)
         self._element(node, tag, BLOCK, given)
 
     def _cell(self, node: Any, tag: str) -> None:
@@ -380,9 +384,11 @@ class Walk:
 
     def _image(self, node: Any, tag: str) -> None:
         given = node.attributes
-        if (names := given.get("class")) and "math-fallback" in names:
-            return  # the formula itself stands beside it
         self._ignore(node, tag)
+        if (names := given.get("class")) and (formula := of_picture(names, given.get("alt") or "")):
+            if formula not in [piece for piece in self.pieces[-BESIDE:] if piece.__class__ is Formula]:
+                self._text(Formula(formula))
+            return
         self.images += 1
         self.pieces.append((IMAGE, given))
         self.page.images.append(given)
@@ -534,6 +540,12 @@ class Walk:
                 self.pieces += [piece for piece in pieces if piece[0] == LINKED][-1:]
         self.breaks = self.linked = 0
         self.last_break = False
+
+
+def _heading(given: Given) -> str:
+    """The heading that an element with this role is; of the second level if none is said, as ARIA has it."""
+    level = given.get("aria-level") or "2"
+    return f"h{level}" if level in LEVELS else "h6" if level.isdigit() else "h2"
 
 
 SOUNDS = ("", "", "", " ", " ", " ")  # what a piece that is no text is in the words of a block

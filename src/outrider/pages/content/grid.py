@@ -15,7 +15,6 @@ HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
 WIDE = 20  # columns from which a row is told as a record
 ROWS = 5_000
-FEWEST = 3  # blocks of a table that is looked at as a whole
 
 
 @dataclass(slots=True)
@@ -71,26 +70,6 @@ def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid
     grid.marked = any(page.elements[cell][1] == HEADING for _, cells, _ in found for cell in cells)
     grid.headed = bool(found) and (not grid.marked or _is_heading(page, *found[0][:2]))
     return grid
-
-
-def with_whole_tables(page: Blocks, chosen: list[int]) -> list[int]:
-    """The chosen blocks, and all others of each table of data of which most rows were chosen."""
-    kept = set(chosen)
-    elements = page.elements
-    for table, row in enumerate(elements):
-        if row[1] != TABLE or page.last[table] - row[5] < FEWEST:
-            continue
-        blocks = range(row[5], page.last[table])
-        missing = [block for block in blocks if block not in kept]
-        if missing and len(missing) * 3 < len(blocks) and _is_simple(page, table, blocks):
-            kept.update(missing)
-    return sorted(kept) if len(kept) > len(chosen) else chosen
-
-
-def _is_simple(page: Blocks, table: int, blocks: range) -> bool:
-    """Whether a table has headings, holds no other table, and no long texts."""
-    tags = {page.elements[at][1] for at in range(table + 1, page.rows[blocks[-1]][0] + 1)}
-    return HEADING in tags and TABLE not in tags and all(len(page.texts[block]) < CELL_LIMIT for block in blocks)
 
 
 def _is_heading(page: Blocks, row: int, cells: list[int]) -> bool:

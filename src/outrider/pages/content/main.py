@@ -11,8 +11,8 @@ from typing import Any
 
 from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks, parts_of
 from outrider.pages.content.facts import Facts, read_facts
-from outrider.pages.content.grid import with_whole_tables
 from outrider.pages.content.media import images_of, links_of
+from outrider.pages.content.mending import mended
 from outrider.pages.content.phrase import Phrase
 from outrider.pages.content.posts import heads_of
 from outrider.pages.content.product import lines_of, product_of
@@ -187,7 +187,7 @@ def _chosen(page: Blocks, signals: Signals) -> tuple[list[int], dict[str, Any]]:
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    return with_whole_tables(page, np.flatnonzero(keep).tolist()), facts
+    return mended(page, np.flatnonzero(keep).tolist()), facts
 
 
 def _judged(page: Blocks, signals: Signals) -> tuple[Any, Any]:

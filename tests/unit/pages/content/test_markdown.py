@@ -77,6 +77,11 @@ def test_headings_in_items_and_links_around_blocks_are_kept():
     assert read.markdown == "- ## [Name](https://site.example/a/b)\n  Words"
 
 
+def test_elements_in_the_role_of_headings_are_headings():
+    read = whole("<div role=heading aria-level=3>One</div><p>a<div role=heading>Two</div><p>b")
+    assert read.markdown == "### One\n\na\n\n## Two\n\nb"
+
+
 def test_ordered_lists_count_as_the_page_does():
     assert whole("<ol start=5><li>a<li value=9>b<li>c</ol>").markdown == "5. a\n9. b\n10. c"
 
@@ -122,6 +127,15 @@ def test_footnotes_come_last_and_lead_nowhere_back():
                 '<span class=katex-html aria-hidden="true">k</span></span>'
             ),
             "$k$",
+        ),
+        ("<img class=latex src=x.png alt='\\frac{1}{2}'>", r"$\frac{1}{2}$"),
+        ("<math><mi>u</mi></math> <img class=mwe-math-fallback-image-inline src=x.svg alt='v'>", "$u$ $v$"),
+        (
+            (
+                "<mjx-container><mjx-math aria-hidden=true><mjx-c></mjx-c></mjx-math><mjx-assistive-mml>"
+                "<math><mi>w</mi></math></mjx-assistive-mml></mjx-container>"
+            ),
+            "$w$",
         ),
     ],
 )

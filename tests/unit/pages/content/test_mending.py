@@ -1,0 +1,44 @@
+"""What the cut of a page must not tear apart."""
+
+import pytest
+
+from outrider.pages.content.blocks import cut_into_blocks
+from outrider.pages.content.main import parsed
+from outrider.pages.content.mending import mended
+
+TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
+
+
+def chosen_of(source: str, dropped: set[str]) -> list[str]:
+    """The texts that are kept where the cut drops these."""
+    page = cut_into_blocks(parsed(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    return [page.texts[at] for at in mended(page, chosen)]
+
+
+@pytest.mark.parametrize(
+    ("source", "dropped"),
+    [
+        (TABLE, {"Port Depth"}),
+        (TABLE, {"Port Depth", "Conwy 6 m"}),
+        (f"<p>Depths<h3>Ports</h3>{TABLE}<p>So far", {"Ports", "Port Depth", "Aber 4 m", "Borth 2 m", "Conwy 6 m"}),
+        ("<p>One<h2>Then</h2><p>Two", {"Then"}),
+        ("<p>One<h2><span><div>Then</div></span></h2><p>Two", {"Then"}),
+    ],
+)
+def test_what_belongs_to_chosen_blocks_is_chosen(source: str, dropped: set[str]):
+    assert dropped < set(chosen_of(source, dropped))
+
+
+@pytest.mark.parametrize(
+    ("source", "dropped"),
+    [
+        (TABLE, {"Port Depth", "Aber 4 m", "Conwy 6 m"}),
+        ("<h2>Popular</h2><p>One", {"Popular"}),
+        ("<p>One<h2>Popular</h2><h2>Then</h2><p>Two", {"Popular"}),
+        ("<p>One<h2>Popular</h2><p>Ten knots<p>Two", {"Popular", "Ten knots"}),
+        ("<table><tr><td>One<tr><td>Subscribe<tr><td>Two</table>", {"Subscribe"}),
+    ],
+)
+def test_what_stands_alone_stays_left_out(source: str, dropped: set[str]):
+    assert dropped.isdisjoint(chosen_of(source, dropped))
