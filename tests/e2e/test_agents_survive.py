@@ -172,3 +172,25 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
             while await app.runs.recover():
                 await anyio.sleep(0.05)
     assert (run.status, run.stop_reason, len(server.asked)) == ("cancelled", "cancelled", 1)
+
+
+async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Path, workers: Start, database: str):
+    """Workers are killed wherever they happen to be; the last one lives and finishes what all of them began."""
+    steps = 6
+
+    def play(asked: Asked) -> Turn:
+        if asked.turns < steps:
+            return Turn(text="On.", calls=[("note", {"text": str(asked.turns)}), ("count", {})])
+        return Turn(text="Done.")
+
+    async with served(play) as (url, _server), watching(url, database) as app:
+        first = [workers(url, f"Go {number}.", database) for number in range(3)]
+        began = [await said(worker) for worker in first]
+        for count, worker in enumerate(first, 1):
+            await happened(home, 3 * count)
+            worker.kill()
+            workers(url, None, database)
+        last = [await ended(app, run_id) for run_id in began]
+    assert [(run.status, run.answer) for run in last] == [("completed", "Done.")] * 3
+    keys = [line.split()[0] for line in lines(home)]
+    assert len(keys) == len(set(keys)), "a side effect came twice"

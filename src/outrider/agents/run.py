@@ -210,6 +210,14 @@ class RunRows:
         started = run.started_at or now
         return await self.change(*same, status="running", executor=executor, started_at=started, deadline=deadline) == 1
 
+    async def take(self, run: Run, worker: str) -> None:
+        """Says who is about to take up the attempt: if that process dies now, others see it."""
+        from outrider.agents.tables import runs
+
+        await self.change(
+            runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status == "queued", executor=worker
+        )
+
     async def finish(self, run: Run, worker: str, /, **values: Any) -> bool:
         """Ends the attempt; False if it is no longer this process's."""
         from outrider.agents.tables import runs

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 WATCH = 0.4  # seconds between looks for dead workers, and for our own runs that somebody cancelled
 MIND = 5.0  # seconds between looks for what was left, in a process that has not worked on a run yet
+WAITED = 4.0  # seconds after which a run that was to be taken up, and was not, is taken up again
 GRACE = 60.0  # seconds after a run's deadline from which on a worker that still holds it is taken to hang
 SUCCESS: dict[str, Status] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
 
@@ -174,7 +175,7 @@ class Runs:
 
     async def recover(self) -> list[str]:
         """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
-        theirs = [run for run in await self._rows.working() if run.executor != self.worker]
+        theirs = [run for run in await self._rows.working() if run.id not in self._active]
         lost = await self._lost(theirs) if theirs else []
         for run in lost:
             await self._retake(await self._engine_opened(), run)
@@ -288,24 +289,25 @@ class Runs:
         run = await self._rows.get(run_id)
         if run.attempt != attempt or run.status not in WORKING:
             return
-        # Who waits for a run below holds a place while it waits: those below need none, or all would wait for ever.
-        async with self._slots if run.parent_run_id is None else nullcontext():
-            task = asyncio.current_task()
-            assert task is not None
-            self._active[run_id] = task
-            try:
+        task = asyncio.current_task()
+        assert task is not None
+        self._active[run_id] = task
+        try:
+            await self._rows.take(run, self.worker)
+            # Who waits for a run below holds a place meanwhile: those below need none, or all would wait for ever.
+            async with self._slots if run.parent_run_id is None else nullcontext():
                 await self._worked(run)
-            except asyncio.CancelledError:
-                if self._closing or not (await self._rows.get(run_id)).ended:
-                    raise
-                task.uncancel()  # the run was cancelled, not the work on it: the attempt ends as any other
-            except Exception as error:
-                outcome = _bug(run, error)
-                await self._rows.finish(run, self.worker, status="failed", stop_reason="error", error=outcome.error)
+        except asyncio.CancelledError:
+            if self._closing or not (await self._rows.get(run_id)).ended:
                 raise
-            finally:
-                self._active.pop(run_id, None)
-                self._meters.pop(run_id, None)
+            task.uncancel()  # the run was cancelled, not the work on it: the attempt ends as any other
+        except Exception as error:
+            outcome = _bug(run, error)
+            await self._rows.finish(run, self.worker, status="failed", stop_reason="error", error=outcome.error)
+            raise
+        finally:
+            self._active.pop(run_id, None)
+            self._meters.pop(run_id, None)
 
     async def _worked(self, run: Run) -> None:
         if not await self._rows.claim(run, self.worker):
@@ -430,10 +432,16 @@ class Runs:
         """Those whose worker is dead or hangs. A process that works on nothing itself only looks, and holds nothing."""
         locks = self._locks or _locks(self._database)
         try:
-            return [run for run in theirs if await _is_lost(run, locks)]
+            return [run for run in theirs if await self._is_lost(run, locks)]
         finally:
             if locks is not self._locks:
                 await locks.close()
+
+    async def _is_lost(self, run: Working, locks: Locks) -> bool:
+        if run.executor in (None, self.worker):  # about to be taken up, unless whoever was to do it is dead
+            return time.time() - run.updated_at > WAITED
+        hangs = run.deadline is not None and time.time() > run.deadline + GRACE
+        return hangs or await locks.is_dead(run.executor)
 
     async def _retake(self, engine: "Engine", run: Working) -> None:
         """Goes on with the attempt here or wherever DBOS finds room; no two processes can."""
@@ -445,13 +453,6 @@ class Runs:
             log.info("run %s of worker %s is taken up again", run.id, run.executor)
             await engine.resume([run.workflow])
             await engine.start(run.id, run.attempt)
-
-
-async def _is_lost(run: Working, locks: Locks) -> bool:
-    if run.executor is None:  # queued: its process may be about to take it up
-        return time.time() - run.updated_at > GRACE / 10
-    hangs = run.deadline is not None and time.time() > run.deadline + GRACE
-    return hangs or await locks.is_dead(run.executor)
 
 
 def _status(outcome: "Outcome") -> Status:
