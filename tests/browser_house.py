@@ -14,7 +14,6 @@ import houses
 from outrider.browser import Session
 from zoo.visiting import Zoo
 
-
 SERVED = ["web", "browser", "browser_script"]
 
 

@@ -13,7 +13,8 @@ PAGE = """<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li
 <main><h1>Lights of the coast</h1><p>There are four lights, as <a href="wend">the list of Wend</a> says.</p>
 <ul><li>old ones <ol><li>Reed</li></ol></li></ul><pre>def light():<br>    pass</pre>
 <table><tr><th>Name</th><th>Height</th></tr><tr><td>Wend</td><td></td><td>41 m</td></tr></table>
-<p>Its height is <math alttext="h^2"><mi>h</mi></math> at least, in metres of course.</p></main><a href="/imprint">Imprint</a>"""
+<p>Its height is <math alttext="h^2"><mi>h</mi></math> at least, in metres of course.</p>
+</main><a href="/imprint">Imprint</a>"""
 REFERENCE = """Lights of the coast There are four lights, as the list of Wend says. old ones Reed def light(): pass
 Name Height Wend 41 m Its height is h at least, in metres of course."""
 FACTS = Facts(
