@@ -6,6 +6,7 @@ tables of data are kept or dropped by rows; two line breaks in a row end a block
 no other paragraphs.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -52,6 +53,9 @@ DROPPED = [
 ]
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "input", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
+# Elements that are lines of a listing to a style sheet alone.
+LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|highlight-line|gatsby-highlight-code-line)(?:\s|$)")
+PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
 LEVELS = frozenset("123456")
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
@@ -66,8 +70,8 @@ WAITING = 3  # pictures that wait for the next block with words
 LINKS = 20_000
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
 
-PLAIN, MARK, LINK, BLOCK, CELL, PRE, DROP = range(7)  # what an element on the stack does when it ends
-OPEN, LINKED, CLOSE, BREAK, IMAGE, NEXT_CELL = range(6)  # what a piece of a block is, when it is no text
+PLAIN, MARK, LINK, BLOCK, CELL, PRE, DROP, LINE_OF_CODE = range(8)  # what an element on the stack does when it ends
+OPEN, LINKED, CLOSE, BREAK, IMAGE, NEXT_CELL, LINE = range(7)  # what a piece of a block is, when it is no text
 
 
 class Formula(str):
@@ -290,7 +294,7 @@ class Walk:
         if "-" in tag and tag[:4] != "mjx-":
             self._block(node, tag)
             return
-        given = node.attributes
+        given, end = node.attributes, PLAIN
         if given:
             if self._hides(node, tag, given):
                 return
@@ -299,9 +303,12 @@ class Walk:
                     self._drop(node, tag)
                     return
                 self.inner |= bits(names)
+                if self.listing and LINES.search(names):
+                    self.pieces.append((LINE, None))
+                    end = LINE_OF_CODE
             self._note(tag, given)
         self.ids.append(node.mem_id)
-        self.ends.append(PLAIN)
+        self.ends.append(end)
 
     def _note(self, tag: str, given: Given) -> None:
         """Notes the place that an inline element names, and the time that it tells."""
@@ -469,6 +476,8 @@ class Walk:
             self.pieces.append((CLOSE, None))
         elif end == LINK:
             self._close_link()
+        elif end == LINE_OF_CODE:
+            self.pieces.append((LINE, None))
         elif end == DROP:
             self._shown_again(node)
         else:
@@ -477,6 +486,8 @@ class Walk:
     def _close_link(self) -> None:
         address, block, start = self.anchor
         page = self.page
+        if "#" in address and block == len(page.texts) and self._is_permalink(start):
+            self._drop_words(start)
         if address and address[0] != "#" and len(page.links) < LINKS:
             here = block == len(page.texts)
             words = (
@@ -487,6 +498,17 @@ class Walk:
                 page.named[block] = " ".join(words[:200].split())
         self.in_link -= 1
         self.pieces.append((CLOSE, None))
+
+    def _is_permalink(self, start: int) -> bool:
+        """Whether a link to a place is no more than a sign behind the words that it leads to."""
+        words = [piece for piece in self.pieces[start : start + 5] if isinstance(piece, str)]
+        return len(self.pieces) - start < 5 and "".join(words).strip() in PERMALINKS
+
+    def _drop_words(self, start: int) -> None:
+        """Takes back the words since a piece."""
+        self.linked = max(0, self.linked - sum([len(piece) for piece in self.pieces[start:] if isinstance(piece, str)]))
+        del self.pieces[start:]
+        self.filled = any(isinstance(piece, str) and not piece.isspace() for piece in self.pieces)
 
     def _close(self, end: int) -> None:
         """A block-level element ends."""
@@ -548,7 +570,7 @@ def _heading(given: Given) -> str:
     return f"h{level}" if level in LEVELS else "h6" if level.isdigit() else "h2"
 
 
-SOUNDS = ("", "", "", " ", " ", " ")  # what a piece that is no text is in the words of a block
+SOUNDS = ("", "", "", " ", " ", " ", " ")  # what a piece that is no text is in the words of a block
 TAG_BITS = [0] * len(TAGS)
 for _tag, _name in (
     ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),

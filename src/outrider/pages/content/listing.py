@@ -2,7 +2,7 @@
 
 import re
 
-from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Given
+from outrider.pages.content.blocks import CELLS, LINE, NEXT_CELL, NUMBER, Blocks, Given, Piece
 
 PRE, ROW = NUMBER["pre"], NUMBER["tr"]
 LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
@@ -60,15 +60,27 @@ def source_of(page: Blocks, pre: int, blocks: list[int]) -> str:
     empty = _empty_lines(page, pre, blocks)
     for number in blocks:
         lines += [""] * (empty.get(number, 0) if lines else 0)
-        parts = [_sound(piece) for piece in page.pieces[number]]
-        lines.append("".join(parts).strip("\n"))
+        lines.append(_joined(page.pieces[number]).strip("\n"))
     return "\n".join(lines).rstrip()
 
 
-def _sound(piece: object) -> str:
+def _joined(pieces: list[Piece]) -> str:
+    """The text of a block; elements that are lines stand in lines of their own, whether the source breaks or not."""
+    out: list[str] = []
+    due = False
+    for piece in pieces:
+        if piece.__class__ is tuple and piece[0] == LINE:
+            due = bool(out) and out[-1][-1:] != "\n"
+        elif text := _sound(piece):
+            out += ("\n", text) if due and text[0] != "\n" else (text,)
+            due = False
+    return "".join(out)
+
+
+def _sound(piece: Piece) -> str:
     if isinstance(piece, str):
         return piece
-    return "\t" if isinstance(piece, tuple) and piece[0] == NEXT_CELL else ""
+    return "\t" if piece[0] == NEXT_CELL else ""
 
 
 def _empty_lines(page: Blocks, pre: int, blocks: list[int]) -> dict[int, int]:

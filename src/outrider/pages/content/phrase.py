@@ -17,6 +17,7 @@ SIGNS = {
 }  # fmt: skip
 CODE = frozenset(tag for tag, sign in SIGNS.items() if sign == "`")
 POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
+BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
 ADDRESSES = 20_000
 
 
@@ -76,15 +77,14 @@ class Phrase:
     def _close(self, out: list[str], kind: int, value: Any, start: int) -> None:
         """Puts a mark around what was written since it was opened; white space stays outside."""
         inner = "".join(out[start:])
-        core = (
-            " ".join(inner.replace("\0", " ").split()) if "\0" in inner.strip("\0 \n\t") else inner.strip(" \n\t\r\0")
-        )
+        core = inner.strip(BLANK)
+        core = " ".join(core.replace("\0", " ").split()) if "\0" in core else core
         if not core:
             return
         marked = self._linked(core, value) if kind == LINKED else _signed(core, value, out, start)
         if marked != core:
             first = inner.find(core[0])
-            lead, trail = inner[: max(first, 0)], inner[len(inner.rstrip(" \n\t\r\0")) :]
+            lead, trail = inner[: max(first, 0)], inner[len(inner.rstrip(BLANK)) :]
             out[start:] = [lead, marked, trail]
 
     def _linked(self, core: str, value: str) -> str:

@@ -132,9 +132,9 @@ class Writer:
 
     def _item(self, text: str, place: Place, lead: str) -> None:
         item = place.items[-1]
-        indent = " " * sum(len(self._bullet(each)) for each in place.items[-DEPTH:-1])
+        indent = " " * sum(len(self._bullet(each)) for each in place.items[-DEPTH:-1] if each in self.begun)
         begun = item in self.begun
-        self.begun.update(place.items)
+        self.begun.add(item)
         bullet = self._bullet(item)
         rest = lead + indent + " " * len(bullet)
         self._add(_led(text, rest, rest if begun else lead + indent + bullet), joins=True, joined=True)

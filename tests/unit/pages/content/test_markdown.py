@@ -49,6 +49,38 @@ def test_a_listing_names_its_language_however_the_page_does(source: str):
     assert whole(source).markdown == "```rust\nx\n```"
 
 
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("<span class=line><b>one</b></span><span class=line>two</span>", "one\ntwo"),
+        ("<span class=line>one</span>\n<span class=line></span>\n<span class=line>two</span>", "one\n\ntwo"),
+        ("one<span class=gatsby-highlight-code-line>  two</span>three\nfour", "one\n  two\nthree\nfour"),
+    ],
+)
+def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str):
+    read = whole(f"<pre><code>{source}</code></pre>")
+    assert read.markdown == f"```\n{lines}\n```"
+    assert read.text == lines
+
+
+@pytest.mark.parametrize(
+    "link", ["<a href=#p>#</a>", "<a href=/a#p><span>\u00b6</span></a>", "<a href=#p> \u00a7 </a>"]
+)
+def test_a_sign_that_links_a_heading_to_itself_is_left_out(link: str):
+    read = whole(f"<h2>Providers{link}</h2><p>Text<h2>{link}Prices</h2>")
+    assert read.markdown == "## Providers\n\nText\n\n## Prices"
+    assert read.text == "Providers\n\nText\n\nPrices"
+
+
+def test_items_of_which_only_inner_ones_have_words_begin_at_the_margin():
+    inner = "<ul><li>one<li>two<ul><li>deep</ul></ul>"
+    assert whole(f"<ul><li>{inner}</li><li>three</ul>").markdown == "- one\n- two\n  - deep\n- three"
+
+
+def test_marks_hold_no_space_at_their_ends():
+    assert whole("<p><b>If:\u00a0</b>you <i>\u00a0do\u2003</i>so").markdown == "**If:** you *do* so"
+
+
 def test_a_fence_is_longer_than_those_in_its_listing():
     assert whole("<pre>```\nx\n```</pre>").markdown == "````\n```\nx\n```\n````"
 
