@@ -14,6 +14,7 @@ from outrider import toolsets
 from outrider.agents.approvals import Questions
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.conversations import Conversations
+from outrider.agents.evaluations import Evaluations
 from outrider.agents.models import Models
 from outrider.agents.runs import Runs
 from outrider.browser import Browsers
@@ -37,6 +38,10 @@ from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
+from outrider.toolsets.web_eval_done import DONE, done_tool
+from outrider.toolsets.web_eval_flow import Evaluator
+from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.toolsets.web_eval_watch import WatchedToolbox, Watcher
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -67,6 +72,7 @@ class App:
     catalogue: Catalogue
     models: Models
     delegation: Delegation
+    evaluator: Evaluator
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
@@ -117,6 +123,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
             with anyio.CancelScope(shield=True):
+                await app.evaluator.aclose()
                 await app.runs.close()
                 await app.browsers.aclose()
                 await app.events.flush()
@@ -147,6 +154,7 @@ async def _sweep_daily(app: App) -> None:
         with suppress(OutriderError):
             await app.events.sweep(app.loaded.settings.keep_days * DAY)
             await app.artifacts.sweep()
+            await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
         await anyio.sleep(DAY)
 
 
@@ -180,11 +188,20 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         settings.agents,
         models,
         guard,
-        toolboxes=lambda: (served, Toolbox(every.values(), services, events, settings.tools)),
+        toolboxes=lambda: (served, house()),
         questions=questions,
         conversations=conversations,
     )
     catalogue = Catalogue(settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", database)
+    evaluations = Evaluations(database)
+    watcher = Watcher(evaluations, browsers, artifacts)
+
+    def house() -> Toolbox:
+        """All tools that agents may get, offered to hosts or not."""
+        inner = {DONE: done_tool()}
+        return WatchedToolbox(every.values(), services, events, settings.tools, watcher=watcher, inner=inner)
+
+    evaluator = Evaluator(evaluations, watcher, browsers, models, runs, catalogue, toolbox=house)
     services: dict[type, Any] = {
         Search: search,
         Pages: pages,
@@ -198,13 +215,16 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Questions: questions,
         Conversations: conversations,
         Catalogue: catalogue,
+        Evaluations: evaluations,
+        Evaluator: evaluator,
+        WebEvalSettings: settings.web_eval,
     }
     delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
     )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
-    running = (browsers, runs, catalogue, models, delegation)
+    running = (browsers, runs, catalogue, models, delegation, evaluator)
     return App(loaded, served, events, artifacts, database, search, pages, *running, every), http
 
 

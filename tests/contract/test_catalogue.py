@@ -9,7 +9,8 @@ from outrider.core.discovery import find
 from outrider.core.tool import Tool, Toolset
 
 TOOLSETS = find(toolsets, Toolset)
-TOOLS = [tool for toolset in TOOLSETS for tool in toolset.tools.values()]
+# A tool that several toolsets list is one tool.
+TOOLS = list({id(tool): tool for toolset in TOOLSETS for tool in toolset.tools.values()}.values())
 
 
 def test_names_are_unique_over_all_toolsets():

@@ -147,6 +147,10 @@ class Toolset:
         self.wanted = fn
         return fn
 
+    def share(self, other: "Toolset", name: str) -> None:
+        """Lists another set's tool here too; it stays one tool, with that set's name in its prefix."""
+        self.tools[name] = other.tools[name]
+
     def tool(
         self,
         *,

@@ -95,7 +95,13 @@ class Toolbox:
     def _alone(self, toolset: Toolset) -> "Toolbox":
         changes = toolset.source is not None
         one = {toolset.name: toolset}
-        return self._view(lambda tool: tool.toolset == toolset.name, changes=changes, toolsets=one, _seen=())
+        own = toolset.tools
+        return self._view(
+            lambda tool: tool.toolset == toolset.name or own.get(tool.name) is tool,
+            changes=changes,
+            toolsets=one,
+            _seen=(),
+        )
 
     def _view(self, keeps: Callable[[Tool], bool], *, changes: bool, **other: Any) -> "Toolbox":
         """The same house with the tools that `keeps` lets through."""
@@ -160,8 +166,9 @@ def _outcome(error: BaseException) -> str:
 
 
 def _refuse_duplicates(tools: Iterable[Tool]) -> None:
-    owners: dict[str, str] = {}
+    """Raises ValueError for two tools of one name; one tool may be listed by several toolsets."""
+    known: dict[str, Tool] = {}
     for tool in tools:
-        if tool.name in owners:
-            raise ValueError(f"tool {tool.name!r} is in toolsets {owners[tool.name]!r} and {tool.toolset!r}")
-        owners[tool.name] = tool.toolset
+        other = known.setdefault(tool.name, tool)
+        if other is not tool:
+            raise ValueError(f"tool {tool.name!r} is in toolsets {other.toolset!r} and {tool.toolset!r}")

@@ -12,6 +12,7 @@ from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.toolsets.run_agent_settings import RunAgentSettings
+from outrider.toolsets.web_eval_settings import WebEvalSettings
 
 
 def _expanded(value: object) -> Path:
@@ -82,6 +83,7 @@ class Settings(BaseModel, extra="forbid"):
     models: ModelsSettings = ModelsSettings()
     agents: AgentsSettings = AgentsSettings()
     run_agent: RunAgentSettings = RunAgentSettings()
+    web_eval: WebEvalSettings = WebEvalSettings()
     serve: ServeSettings = ServeSettings()
 
     @property

@@ -38,6 +38,8 @@ UpTo500Entries = Annotated[int, _clamp(1, 500, 30, texts=True)]
 UpToHalfHour = Annotated[int, _clamp(10, 1_800, 300, texts=True)]  # seconds
 UpToSecond = Annotated[int, _clamp(0, 1_000, 0, texts=True)]  # milliseconds
 NotNegative = Annotated[int, _clamp(0, 10**9, 0, texts=True)]
+UpTo20 = Annotated[int, _clamp(0, 20, 5, texts=True), _shown(0, 20)]
+UpTo200 = Annotated[int, _clamp(0, 200, 50, texts=True), _shown(0, 200)]
 UpTo500 = Annotated[int, _clamp(1, 500, 100, texts=True), _shown(1, 500)]
 
 # A budget of characters: zero and less, and too many, mean as many as there may be.

@@ -1,0 +1,418 @@
+"""From a call of `web_eval_agent` to its answer: the browser is opened, the agent or the script at work, all kept."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from outrider.agents.approvals import Questions
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.conversations import Conversations
+from outrider.agents.definition import Agent, Budgets
+from outrider.agents.evaluations import Evaluation, Evaluations, Record
+from outrider.agents.evaluations.evaluation import Mode
+from outrider.agents.evaluations.wall import is_wall
+from outrider.agents.models import Models
+from outrider.agents.run import Run
+from outrider.agents.runs import Runs
+from outrider.browser.browsers import Browsers
+from outrider.browser.redact import clean_url
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Unavailable
+from outrider.core.result import Result
+from outrider.core.toolbox import Toolbox
+from outrider.toolsets.browser_use import line
+from outrider.toolsets.web_eval_done import DONE, check_schema
+from outrider.toolsets.web_eval_report import Verdict, answer, of_run, of_script, result
+from outrider.toolsets.web_eval_script import Script, ScriptStep, StepOutcome
+from outrider.toolsets.web_eval_watch import Sight, Watcher
+
+AGENT = "browser"
+BEAT = 15.0  # seconds between signs of life: some clients cut silent calls at 60
+LONGEST = 3_600.0  # seconds of an evaluation
+GRACE = 120.0  # seconds after which an evaluation whose process has died is given up
+# Not for evaluations: its session is opened and closed for it, sign-ins and files of the workspace are nobody's here,
+# and a model cannot see pictures through a tool's text.
+WITHHELD = frozenset(
+    {"closeSession", "listSessions", "takeScreenshot", "uploadFiles", "manageStates", "setup_browser_state"}
+)
+RULES = """
+
+In this task the rules below stand above those.
+- The browser session is open already, at the address of the task: use the sessionId that the task names. Open another \
+with createSession only if that one is lost. Nobody needs you to close it.
+- Start from the page that is open and reach others by their links and controls.
+- Where a login, a captcha or a robot check stands in the way, or the task cannot be done: stop, and say so. Try a \
+failing action once or twice in another way, not more.
+- End with the tool done, called alone, whatever came of it. Your answer goes into its `result`; nothing that you \
+write as text reaches anybody. success is true only if you have seen on the page that all of the task is done."""
+NO_MODEL = "; or give web_eval_agent `steps`: those need no model"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be evaluated, and how."""
+
+    url: str
+    task: str
+    headless: bool | None = None
+    mode: Mode | None = None
+    budget_s: float | None = None
+    max_steps: int | None = None
+    step_timeout_s: float | None = None
+    output_schema: dict[str, Any] | None = None
+    state_id: str | None = None
+    steps: Sequence[ScriptStep] = ()
+
+
+class Evaluator:
+    """Evaluates websites for hosts, people and other agents.
+
+    Args:
+        toolbox: All tools of the house, watched.
+    """
+
+    def __init__(
+        self,
+        evaluations: Evaluations,
+        watcher: Watcher,
+        browsers: Browsers,
+        models: Models,
+        runs: Runs,
+        catalogue: Catalogue,
+        *,
+        toolbox: Callable[[], Toolbox],
+    ) -> None:
+        self.evaluations = evaluations
+        self._watcher = watcher
+        self._browsers = browsers
+        self._models = models
+        self._runs = runs
+        self._catalogue = catalogue
+        self._toolbox = toolbox
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def evaluate(self, wish: Wish, call: Call) -> Result:
+        """The answer, once the evaluation has ended; a failed one is an answer too.
+
+        Raises:
+            AnswerNeeded: An action waits for a person's consent; the same call with the answer goes on.
+            NotConfigured: No model and no steps (`no_model`), or no browser.
+            InvalidInput, Refused, NotFound: The address, the schema, the saved sign-in.
+        """
+        if call.state:
+            return await self._again(await self.evaluations.get(call.state, call), call)
+        if wish.output_schema is not None:
+            check_schema(wish.output_schema)
+        toolbox = self._toolbox()
+        allowed = _allowed(toolbox)
+        agent = None if wish.steps else await self._agent(wish, call, allowed)
+        evaluation = await self._begun(wish, call)
+        await self._watcher.begin(evaluation)
+        started = time.monotonic()
+        try:
+            session_id = await self._opened(toolbox, evaluation, wish, call)
+            left = wish.budget_s and max(1.0, wish.budget_s - (time.monotonic() - started))
+            if agent is None:
+                script = Script(toolbox, allowed, session_id, evaluation.url, _own(call, evaluation), _told(wish, call))
+                return await self._scripted(evaluation, wish, script, left, call)
+            run = await self._started(agent, evaluation, wish, call, session_id=session_id, seconds=left)
+        except Unavailable as error:
+            return await self._failed(evaluation, error)
+        except BaseException as error:
+            with anyio.CancelScope(shield=True):
+                await self._concluded(
+                    evaluation, Verdict("failed", "error" if isinstance(error, Exception) else "cancelled")
+                )
+            raise
+        return await self._followed(evaluation, run, call)
+
+    async def seen(self, session_id: str | None, call: Call) -> Evaluation:
+        """The evaluation of that id, or the caller's last; one whose process has died is ended. Raises NotFound."""
+        found = await self.evaluations.get(session_id, call)
+        if found.status != "running" or found.id in self._tasks:
+            return found
+        run = await self._runs.get(found.run_id) if found.run_id else None
+        late = time.time() > found.created_at + (found.limits.get("budget_s") or LONGEST) + GRACE
+        if run is not None and run.ended:
+            await self._ended(found.id, run)
+        elif run is None and late:
+            await self._concluded(found, Verdict("failed", "error", warnings=["its process ended in the middle"]))
+        return await self.evaluations.find(found.id) or found
+
+    async def aclose(self) -> None:
+        """Stops waiting for runs; they stay as they are, and are concluded when somebody asks for them."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # Beginning
+
+    async def _agent(self, wish: Wish, call: Call, allowed: frozenset[str]) -> Agent:
+        """The browser's agent as it works here. Raises NotConfigured where nothing can think."""
+        agent = await self._catalogue.get(AGENT, call.workspace)
+        try:
+            await self._models.chain(agent.model)
+        except NotConfigured as error:
+            error.hint = f"{error.hint}{NO_MODEL}"
+            raise
+        given = {"steps": wish.max_steps, "seconds": wish.budget_s}
+        budgets = agent.budgets.model_dump() | {name: value for name, value in given.items() if value is not None}
+        return agent.model_copy(
+            update={
+                "instructions": agent.instructions + RULES,
+                "toolsets": [],
+                "tools": [*sorted(allowed | {"createSession"}), DONE],
+                "stakes": agent.stakes | {DONE: "never_ask"},
+                "budgets": Budgets(**budgets),
+            }
+        )
+
+    async def _begun(self, wish: Wish, call: Call) -> Evaluation:
+        url, here = _address(wish.url)
+        return await self.evaluations.begin(
+            call,
+            url=clean_url(url) or url,
+            task=wish.task,
+            mode=wish.mode or ("dev" if here else "compact"),
+            limits={
+                "budget_s": wish.budget_s,
+                "step_timeout_s": wish.step_timeout_s,
+                "max_steps": wish.max_steps,
+            },
+            output_schema=wish.output_schema,
+        )
+
+    async def _opened(self, toolbox: Toolbox, evaluation: Evaluation, wish: Wish, call: Call) -> str:
+        """The browser session of the evaluation, at the address."""
+        given: dict[str, Any] = {"url": _address(wish.url)[0], "title": "web_eval_agent"}
+        given |= {"headless": wish.headless} if wish.headless is not None else {}
+        given |= {"stateId": wish.state_id} if wish.state_id else {}
+        await call.progress(0, None, f"opening {evaluation.url}")
+        # Whoever allowed the evaluation has allowed its browser.
+        opened = await toolbox.call("createSession", given, replace(_own(call, evaluation), answer=True))
+        return opened.data["sessionId"]
+
+    async def _started(
+        self, agent: Agent, evaluation: Evaluation, wish: Wish, call: Call, *, session_id: str, seconds: float | None
+    ) -> Run:
+        conversations: Conversations = self._runs.conversations
+        own = replace(_own(call, evaluation), run=call.run)
+        conversation = await conversations.create(own, agent.name, title=line(wish.task, 80), parent=call.run)
+        run = await self._runs.start(
+            agent,
+            _query(evaluation, session_id),
+            own,
+            conversation=conversation,
+            budget=Budgets(seconds=seconds) if seconds else None,
+        )
+        await self.evaluations.change(evaluation.id, run_id=run.id)
+        return run
+
+    # At work
+
+    async def _followed(self, evaluation: Evaluation, run: Run, call: Call) -> Result:
+        """Waits for the run. A caller that gives up takes it along; one that vanishes does not."""
+        task = self._tasks.get(evaluation.id) or asyncio.create_task(self._minded(evaluation.id, run.id))
+        self._tasks[evaluation.id] = task
+        try:
+            async with _beating(call):
+                async for event in self._runs.follow(run.id):
+                    if event.kind == "tool_started":
+                        await call.progress(event.seq, None, str(event.data.get("title") or event.data["tool"]))
+                await asyncio.shield(task)
+        except anyio.get_cancelled_exc_class():
+            if call.unwanted():
+                with anyio.CancelScope(shield=True):
+                    await self._runs.cancel(run.id)
+                    await asyncio.gather(task, return_exceptions=True)
+            raise
+        return await self._answer(evaluation.id)
+
+    async def _minded(self, evaluation_id: str, run_id: str) -> None:
+        """Sees a run to its end, whoever waits for it, and concludes."""
+        try:
+            async for _ in self._runs.follow(run_id):
+                pass
+            run = await self._runs.get(run_id)
+            if run.ended:
+                await self._ended(evaluation_id, run)
+        finally:
+            self._tasks.pop(evaluation_id, None)
+
+    async def _scripted(
+        self, evaluation: Evaluation, wish: Wish, script: Script, seconds: float | None, call: Call
+    ) -> Result:
+        outcomes: list[StepOutcome] = []
+        with anyio.move_on_after(seconds) as time_left:
+            async with _beating(call):
+                await script.run(wish.steps, outcomes)
+        sight = await self._watcher.end(evaluation)
+        verdict = of_script(outcomes, len(wish.steps), late=time_left.cancelled_caught, wall=_walled(sight))
+        await self._concluded(evaluation, verdict, sight)
+        return await self._answer(evaluation.id)
+
+    async def _again(self, evaluation: Evaluation, call: Call) -> Result:
+        """Goes on after a question; answers that came with the call are taken in."""
+        if evaluation.run_id is None or evaluation.status != "running":
+            return await self._answer(evaluation.id)
+        run = await self._runs.get(evaluation.run_id)
+        if call.run is None and call.answers:
+            await self._questions.settle(run.root_run_id, call.answers, by=call.identity or call.session)
+        if run.status == "blocked":
+            await self._ask_if_open(evaluation, run)
+            root = await self._runs.get(run.root_run_id)
+            await self._runs.resume(root.id if call.run is None and root.status == "blocked" else run.id)
+        return await self._followed(evaluation, run, call)
+
+    @property
+    def _questions(self) -> Questions:
+        return self._runs.questions
+
+    async def _ask_if_open(self, evaluation: Evaluation, run: Run) -> None:
+        still = [each for each in await self._questions.pending(run.root_run_id) if each.run_id == run.id]
+        if still:
+            waits = ", ".join(dict.fromkeys(each.title for each in still))
+            details = {"session_id": evaluation.id, "runId": run.id, "conversationId": run.conversation_id}
+            details["userMessageId"] = run.message_id
+            raise AnswerNeeded(
+                f"The evaluation waits for a person: {waits}", state=evaluation.id, details=details, questions=still
+            )
+
+    # Ending
+
+    async def _ended(self, evaluation_id: str, run: Run) -> None:
+        evaluation = await self.evaluations.find(evaluation_id)
+        if evaluation is not None:
+            sight = await self._watcher.end(evaluation)
+            await self._concluded(evaluation, of_run(run, evaluation.claim, wall=_walled(sight)), sight)
+
+    async def _failed(self, evaluation: Evaluation, error: OutriderError) -> Result:
+        """The site could not even be opened."""
+        verdict = Verdict("failed", "error", warnings=[error.message], timed_out=error.code == "timeout")
+        sight = await self._watcher.end(evaluation)
+        await self._concluded(evaluation, verdict, sight)
+        return await self._answer(evaluation.id)
+
+    async def _concluded(self, evaluation: Evaluation, verdict: Verdict, sight: Sight | None = None) -> None:
+        """Writes the report, once, and closes the browser session."""
+        sight = sight or Sight()
+        if verdict.stop == "blocked_page" and _walled(sight):
+            await self.evaluations.record([_wall(evaluation, sight)])
+        failures = await self.evaluations.records(evaluation.id, ("agent", "console", "network"), has_error=True)
+        steps = await self.evaluations.records(evaluation.id, ("agent",), has_error=False, limit=1)
+        counts = await self.evaluations.counts(evaluation.id)
+        told = answer(evaluation, verdict, sight, [*failures, *steps], counts)
+        await self.evaluations.conclude(evaluation.id, status=verdict.status, stop_reason=verdict.stop, answer=told)
+        self._watcher.forget(evaluation.id)
+        with suppress(OutriderError):
+            await self._browsers.close_all(evaluation.id)
+
+    async def _answer(self, evaluation_id: str) -> Result:
+        evaluation = await self.evaluations.find(evaluation_id)
+        assert evaluation is not None
+        if evaluation.answer is None and evaluation.run_id is not None:
+            await self._ask_if_open(evaluation, await self._runs.get(evaluation.run_id))
+        if evaluation.answer is None:
+            raise Unavailable(
+                f"the evaluation {evaluation.id} is still at work",
+                code="at_work",
+                hint=f"get_run_events(session_id='{evaluation.id}') tells its status and, later, its result",
+                details={"session_id": evaluation.id},
+            )
+        return result(evaluation.answer)
+
+
+def _allowed(toolbox: Toolbox) -> frozenset[str]:
+    """The browser's tools that evaluations may use. Raises NotConfigured where the operator withholds them."""
+    known = [tool for tool in toolbox.tools.values() if tool.toolset == "browser" and tool.name not in WITHHELD]
+    names = frozenset(tool.name for tool in known)
+    if {"createSession", "navigateToUrl", "snapshotPage"} - names:
+        raise NotConfigured(
+            "evaluations need the browser's tools",
+            hint="an operator must let them through: see tools.enable and tools.disable in the settings",
+        )
+    return names - {"createSession"}
+
+
+def _own(call: Call, evaluation: Evaluation) -> Call:
+    """The call with which the evaluation works for its caller: its browser session belongs to it alone."""
+    return Call(
+        session=evaluation.id,
+        assistant=call.assistant,
+        thread=call.thread,
+        workspace=call.workspace,
+        identity=call.identity,
+    )
+
+
+def _query(evaluation: Evaluation, session_id: str) -> str:
+    parts = [
+        evaluation.task,
+        f"The browser session {session_id} is open at {evaluation.url}; begin with snapshotPage.",
+    ]
+    if evaluation.output_schema is not None:
+        import json
+
+        schema = json.dumps(evaluation.output_schema, ensure_ascii=False)
+        parts.append(f"done must carry `data` that fits this JSON Schema: {schema}")
+    return "\n\n".join(parts)
+
+
+def _address(url: str) -> tuple[str, bool]:
+    """The address to open and whether it is of this machine, where a bare host speaks http and not https."""
+    text = url.strip()
+    bare = "://" not in text
+    try:
+        host = (urlsplit(f"//{text}" if bare else text).hostname or "").lower()
+    except ValueError:
+        return text, False
+    here = _is_loopback(host)
+    return (f"http://{text}" if bare and here else text), here
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _walled(sight: Sight) -> bool:
+    return is_wall(sight.title, sight.text, sight.frames)
+
+
+def _wall(evaluation: Evaluation, sight: Sight) -> Record:
+    told = f"the page is a robot check (captcha): {sight.title}"
+    return Record(evaluation.id, "agent", 0, told, sight.url, has_error=True, details={"url": sight.url})
+
+
+def _told(wish: Wish, call: Call) -> Callable[[int, str], Any]:
+    async def told(done: int, action: str) -> None:
+        await call.progress(done, len(wish.steps) + 1, action)
+
+    return told
+
+
+@asynccontextmanager
+async def _beating(call: Call) -> AsyncGenerator[None]:
+    """Tells the caller every 15 seconds that the work goes on."""
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            await call.alive("the evaluation goes on")
+
+    beats = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beats.cancel()
+        await asyncio.gather(beats, return_exceptions=True)

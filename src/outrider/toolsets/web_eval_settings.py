@@ -1,0 +1,18 @@
+"""What an operator says about evaluations of websites."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class WebEvalSettings(BaseModel, extra="forbid"):
+    """The `web_eval` part of the settings: what holds where a call says nothing."""
+
+    mode: Literal["compact", "dev"] | None = Field(
+        None, description="How much answers hold; empty means dev for addresses of this machine, else compact"
+    )
+    budget_s: float | None = Field(None, gt=0, le=3_600, description="Seconds that an evaluation may take")
+    max_steps: int | None = Field(
+        None, gt=0, le=1_000, description="Requests to the model; empty means the agent's own"
+    )
+    step_timeout_s: float | None = Field(None, gt=0, le=600, description="Seconds that one action may take")
