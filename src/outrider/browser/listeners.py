@@ -39,8 +39,16 @@ class Listeners:
         """Looks into them from now on: it takes the browser through all frames too, so only where there are any."""
         self._shadowed.add(frame)
 
-    async def mark(self, frame: Frame) -> bool:
-        """Marks what listens in a frame and was not yet marked; False where the scripts are not installed."""
+    async def knows(self, frame: Frame) -> bool:
+        """Whether the document in a frame has been looked through before."""
+        return self._known.get(frame, ("",))[0] == await self._stamp(frame)
+
+    async def mark(self, frame: Frame) -> int | None:
+        """Marks what listens in a frame and was not yet marked.
+
+        Returns:
+            How many elements these are; None where the scripts are not installed.
+        """
         document, known = await self._document(frame)
         asked = {"objectId": document, "depth": -1, "pierce": frame in self._shadowed}
         try:
@@ -48,21 +56,24 @@ class Listeners:
         except ContextGone:
             raise
         except ProtocolError:  # a document that is being replaced
-            return True
+            return 0
         pointing = (each["backendNodeId"] for each in answer["listeners"] if each["type"] in POINTING)
         fresh = [node for node in dict.fromkeys(pointing) if node not in known][:AT_ONCE]
         if fresh and not await self._hand_over(frame, fresh):
-            return False
+            return None
         known.update(fresh)
-        return True
+        return len(fresh)
 
     async def _document(self, frame: Frame) -> tuple[str, set[int]]:
         loader, document, known = self._known.get(frame, ("", "", set()))
-        stamp = f"{frame.loader} {await frame.context(WORLD)} {await frame.context(MAIN)}"
+        stamp = await self._stamp(frame)
         if loader != stamp:
             document, known = (await frame.handle(MAIN, "() => document")).object_id, set()
             self._known[frame] = (stamp, document, known)
         return document, known
+
+    async def _stamp(self, frame: Frame) -> str:
+        return f"{frame.loader} {await frame.context(WORLD)} {await frame.context(MAIN)}"
 
     async def _hand_over(self, frame: Frame, nodes: list[int]) -> bool:
         context = await frame.context(WORLD)

@@ -23,6 +23,7 @@ Mode = Literal["viewport", "full", "interactive"]
 LARGE = 6_000  # elements from which on differences are taken of the viewport only
 FRAME = re.compile("\x01(.*?)\x01")
 DEEPEST = 5  # frames in frames
+PASSING = (ProtocolError, PageGone, ScriptError, NotFound)  # what a frame that goes away fails with
 
 
 @dataclass
@@ -136,15 +137,28 @@ class Eyes:
 
     async def look(self, mode: Mode, *, root: str = "", urls: bool = False, telling: bool = True) -> Seen:
         """The whole outline, not cut. Raises NotFound."""
+        return (await self._look(mode, root=root, urls=urls, telling=telling))[0]
+
+    async def _look(
+        self, mode: Mode, *, root: str = "", urls: bool = False, telling: bool = True, both: bool = False
+    ) -> tuple[Seen, Seen | None]:
+        """The outline; with `both` also that which later ones are compared with, if it came in the same breath."""
         frame = self.scripts.frame_of(root) if root else self.page.main
         if frame is None:
             raise NotFound(f"the frame of {root} is gone", hint="take a snapshot", code="not_found")
-        options = {"mode": mode, "root": root, "urls": urls, "telling": telling}
-        lines, told = await self._outline(frame, options, 0)
+        loader = frame.loader
+        options = {"mode": mode, "root": root, "urls": urls, "telling": telling, "both": both}
+        told, inside = await asyncio.gather(self._told(frame, options), self._inside(frame, options | {"root": ""}))
         if told.get("gone"):
             raise NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
         rest = {name: told[name] for name in ("above", "below") if told.get(name)}
-        return Seen(lines, told, rest, frame.loader, mode)
+        seen = Seen(await self._joined(frame, told, inside, "lines"), told, rest, loader, mode)
+        wanted = _kept_mode(seen)
+        if wanted == mode:
+            return seen, seen
+        if not both or any("kept" not in each for each in (told, *inside.values())):
+            return seen, None
+        return seen, Seen(await self._joined(frame, told, inside, "kept"), told, {}, loader, wanted)
 
     async def remember(self) -> None:
         """Makes sure that there is something to compare with later: a first look, if there was none."""
@@ -161,44 +175,49 @@ class Eyes:
             return Difference((), whole=True), after
         return difference(before.lines, after.lines), after
 
-    async def prepare(self, frame: Frame) -> None:
-        """Tells the scripts in a frame which elements the page listens on."""
-        if not await self._listeners.mark(frame):
+    async def prepare(self, frame: Frame) -> int:
+        """Tells the scripts in a frame which elements the page listens on; how many they did not know of."""
+        marked = await self._listeners.mark(frame)
+        if marked is None:
             await self.scripts.install(frame)
-            await self._listeners.mark(frame)
+            marked = await self._listeners.mark(frame)
+        return marked or 0
 
     async def _is_small(self) -> bool:
         return (await self.scripts.call(self.page.main, "position"))["elements"] < LARGE
 
     async def _seen_and_kept(self, mode: Mode) -> Seen:
-        """A look that later ones are compared with; on a small page with the whole of it, asked for in one breath."""
-        known = self._seen
-        if mode == "viewport" and known is not None and known.position["elements"] < LARGE:
-            seen, self._seen = await asyncio.gather(self.look(mode), self.look("full"))
-            return seen
-        seen = await self.look(mode)
-        await self._keep(seen)
+        """A look that later ones are compared with; on a small page with the whole of it."""
+        seen, kept = await self._look(mode, both=True)
+        self._seen = kept or await self.look(_kept_mode(seen))
         return seen
 
     async def _keep(self, seen: Seen | None) -> None:
         """Keeps a look to compare with: of a small page the whole, of a large one the viewport."""
         if seen is None:
             seen = await self.look("viewport", telling=False)
-        wanted: Mode = "full" if seen.position["elements"] < LARGE else "viewport"
+        wanted = _kept_mode(seen)
         self._seen = seen if seen.mode == wanted else await self.look(wanted)
 
-    async def _outline(self, frame: Frame, options: dict[str, Any], level: int) -> tuple[list[str], dict[str, Any]]:
-        await self.prepare(frame)
-        told = await self.scripts.call(frame, "snapshot", options)
+    async def _told(self, frame: Frame, options: dict[str, Any]) -> dict[str, Any]:
+        """What the script in a frame says of it."""
+        told = await self._first_told(frame, options)
         opened = await self._open_roots(frame) if told.get("suspects") else 0
         if opened or (told.get("shadows") and not self._listeners.has_shadows(frame)):
             self._listeners.look_into_shadows(frame)
             await self._listeners.mark(frame)
             told = await self.scripts.call(frame, "snapshot", options)
-        lines = told.pop("lines").split("\n") if told.get("lines") else []
-        if any("\x01" in line for line in lines):
-            lines = await self._with_frames(frame, lines, options | {"root": ""}, level)
-        return lines, told
+        return told
+
+    async def _first_told(self, frame: Frame, options: dict[str, Any]) -> dict[str, Any]:
+        """In a known document both are asked for at once: hardly ever anything new listens."""
+        if await self._listeners.knows(frame):
+            fresh, told = await asyncio.gather(self.prepare(frame), self.scripts.call(frame, "snapshot", options))
+            if not fresh:
+                return told
+        else:
+            await self.prepare(frame)
+        return await self.scripts.call(frame, "snapshot", options)
 
     async def _open_roots(self, frame: Frame) -> int:
         """Opens closed shadow roots for the scripts: the browser knows them. Returns how many there were."""
@@ -224,30 +243,51 @@ class Eyes:
             await frame.evaluate(WORLD, "(host, root) => outrider.openRoot(host, root)", host, opened)
         return len(closed)
 
-    async def _with_frames(self, frame: Frame, lines: list[str], options: dict[str, Any], level: int) -> list[str]:
-        inside = await self._frames_in(frame, options, level) if level < DEEPEST else {}
+    async def _inside(self, frame: Frame, options: dict[str, Any]) -> dict[Frame, dict[str, Any]]:
+        """What the scripts say in all frames inside another.
+
+        One that goes away or hangs while it is looked at is left out; the page is still told.
+        """
+        frames = self._below(frame)
+        answers = await asyncio.gather(*(self._told(each, options) for each in frames), return_exceptions=True)
+        found = zip(frames, answers, strict=True)
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, PASSING):
+                raise answer
+        return {each: answer for each, answer in found if isinstance(answer, dict)}
+
+    def _below(self, frame: Frame, level: int = 0) -> list[Frame]:
+        children = self.page.frames.children(frame) if level < DEEPEST else []
+        return [found for child in children for found in (child, *self._below(child, level + 1))]
+
+    async def _joined(
+        self, frame: Frame, told: dict[str, Any], inside: dict[Frame, dict[str, Any]], what: str
+    ) -> list[str]:
+        """The lines of a frame, with those of the frames inside it in their places."""
+        text: str = told.get(what, "")
+        lines = text.split("\n") if text else []
+        if "\x01" not in text:
+            return lines
+        children = {await self._owner(each): each for each in inside if each.parent is frame}
         joined: list[str] = []
         for line in lines:
-            match = FRAME.search(line)
             joined.append(FRAME.sub("", line))
-            if match:
+            match = FRAME.search(line)
+            child = children.get(match.group(1)) if match else None
+            if child is not None:
                 indent = " " * (depth(line) + 1)
-                joined += [indent + each for each in inside.get(match.group(1), [])]
+                joined += [indent + each for each in await self._joined(child, inside[child], inside, what)]
         return joined
 
-    async def _frames_in(self, frame: Frame, options: dict[str, Any], level: int) -> dict[str, list[str]]:
-        children = self.page.frames.children(frame)
-        answers = await asyncio.gather(*(self._inside(child, options, level + 1) for child in children))
-        return dict(answers)
-
-    async def _inside(self, child: Frame, options: dict[str, Any], level: int) -> tuple[str, list[str]]:
-        """A frame that goes away or hangs while it is looked at shows nothing; the page is still told."""
+    async def _owner(self, frame: Frame) -> str:
         try:
-            ref = await self.scripts.owner_ref(child)
-            lines, _ = await self._outline(child, options, level)
-        except (ProtocolError, PageGone, ScriptError, NotFound):
-            return "", []
-        return ref, lines
+            return await self.scripts.owner_ref(frame)
+        except PASSING:
+            return ""
+
+
+def _kept_mode(seen: Seen) -> Mode:
+    return "full" if seen.position["elements"] < LARGE else "viewport"
 
 
 def is_ref(text: str) -> bool:

@@ -1,14 +1,26 @@
 // A snapshot: the outline of a document, or of one element in it, with where it was looked at.
 
-function snapshot({ mode = "full", root = "", urls = false, telling = true } = {}) {
+// With `both`, also the outline that later ones are compared with, where it is another one than was asked for.
+function snapshot({ mode = "full", root = "", urls = false, telling = true, both = false } = {}) {
   const top = root ? elementOf(root) : bodyOf(document) || document.documentElement;
-  if (!top) return { lines: "", gone: Boolean(root), ...position() };
+  const where = position();
+  if (!top) return { lines: "", gone: Boolean(root), ...where };
+  const told = outlined(top, { mode, root, urls, telling });
+  const other = where.elements < LARGE ? "full" : "viewport";
+  if (both && other !== mode) told.kept = outlined(top, { mode: other, telling: false }).lines;
+  return { ...told, ...where };
+}
+
+// Elements from which on a document is compared by its viewport only: `LARGE` in snapshot.py.
+const LARGE = 6000;
+
+function outlined(top, { mode, root = "", urls = false, telling }) {
   const view = mode === "viewport" && !root ? new View() : null;
   const out = new Outline({ view, urls, whole: Boolean(root), telling });
   if (root) walkRoot(top, out);
   else walk(top, out, new Around(getComputedStyle(document.documentElement)));
   out.flush();
-  return { ...answer(out, view), ...position() };
+  return answer(out, view);
 }
 
 function walkRoot(top, out) {
