@@ -90,7 +90,7 @@ class Contender(ABC):
 
 class Outrider(Contender):
     name = "outrider mcp"
-    pattern = r'"NAME"(?: #\S+)? (e\d+)|[\[<]NAME (e\d+)'
+    pattern = r'"NAME"(?: #\S+)? ((?:e[a-z]*|f[a-z]+)\d+)|[\[<]NAME ((?:e[a-z]*|f[a-z]+)\d+)'
     shows = True
     settings: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from typing import Any
 from mcp import Client
 from mcp.types import TextContent
 
-REF = r"(?:f\d+)?e\d+"
+REF = r"(?:e[a-z]*|f[a-z]+)[1-9]\d*"
 THING = re.compile(
     rf'(?P<role>[a-z]+) (?:"(?P<name>[^"]*)" |(?P<hint>[^\s"<>\[\]]+) )?(?P<a>{REF})'
     rf"|<(?:(?P<text>[^<>]*?) )?(?P<b>{REF})(?P<told>(?: [^<>]*)?)>"

@@ -63,7 +63,7 @@ TEXT = """() => {
   }
   return found;
 }"""
-REF = re.compile(r"(?<=[ <(\[])((?:f\d+)?e[1-9]\d*)(?=[ >\])]|$)", re.MULTILINE)
+REF = re.compile(r"(?<=[ <(\[])((?:e[a-z]*|f[a-z]+)[1-9]\d*)(?=[ >\])]|$)", re.MULTILINE)
 Evaluate = Callable[..., Awaitable[Any]]
 
 

@@ -67,7 +67,7 @@ def reason(result: CallToolResult) -> str:
 
 def ref(text: str, name: str) -> str:
     """The reference that an outline gives an element of that name."""
-    found = re.search(rf'"{name}" (e\d+)|\[{name} (e\d+)\]', text)
+    found = re.search(rf'"{name}" (e[a-z]*\d+)|\[{name} (e[a-z]*\d+)\]', text)
     assert found, text
     return found[1] or found[2]
 

@@ -12,7 +12,9 @@ from evals.miniwob.player import Player, View, quotes, solves
 )  # fmt: skip
 async def mail(player: Player, goal: str) -> None:
     view = await player.look()
-    senders = [line for at, line in enumerate(view.lines) if at and re.fullmatch(r"<e\d+>", view.lines[at - 1].strip())]
+    senders = [
+        line for at, line in enumerate(view.lines) if at and re.fullmatch(r"<e[a-z]*\d+>", view.lines[at - 1].strip())
+    ]
     said = re.search(r'"(.*)"', goal)
     about = goal.replace(said.group(), "") if said else goal
     sender = _sender(senders, about)

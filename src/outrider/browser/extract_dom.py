@@ -7,12 +7,13 @@ from typing import Any
 from outrider.browser.cdp import PageGone, ProtocolError
 from outrider.browser.diagnose import failure
 from outrider.browser.frames import Frame
+from outrider.browser.scripts import REF
 from outrider.browser.snapshot import Eyes
 from outrider.browser.values import ScriptError
 
 MOST_HTML = 5_000_000  # characters, of the page and of each frame
 DEEPEST = 20
-FRAME = re.compile(r"<!--frame:((?:f\d+)?e\d+)-->")
+FRAME = re.compile(rf"<!--frame:({REF.pattern})-->")
 
 
 @dataclass(frozen=True)

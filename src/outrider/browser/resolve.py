@@ -105,7 +105,11 @@ class Reach:
     async def _aimed(self, asked: Target, action: str, options: dict[str, Any]) -> tuple[Frame, dict[str, Any]]:
         frame = self.scripts.frame_of(asked.ref) if asked.ref else self.scripts.page.main
         if frame is None:
-            gone = {"reason": "not_found", "message": f"the frame of {asked.ref} is gone", "hint": "take a snapshot"}
+            gone = {
+                "reason": "not_found",
+                "message": f"there is no {asked.ref} on the page any more",
+                "hint": "take a snapshot",
+            }
             raise failure(action, asked.asked, gone)
         told = await self.scripts.call(frame, "aim", asked.for_script(), action, options)
         if told.get("reason") == "not_found" and asked.selector:

@@ -1,8 +1,8 @@
 """The scripts that look at a page and take hold of it, one installation a document.
 
 They live in an isolated world: the page neither sees nor can change them. References are theirs:
-`e12` in the page itself, `f2e12` in its second frame; numbers go on over navigations and are never
-given twice.
+`e12` in the page's first document, `ea12`, `eb12` in its next ones, `fa12` in a frame. Numbers begin
+anew in each document, so that they stay short, and no reference is ever given twice.
 """
 
 import re
@@ -15,9 +15,12 @@ from outrider.browser.page import Page
 from outrider.browser.values import Handle
 
 WORLD = "outrider"
-REF = re.compile(r"(f\d+)?e[1-9]\d*")
+REF = re.compile(r"(?:e[a-z]*|f[a-z]+)[1-9]\d*")
 CALL = "(name, args) => globalThis.outrider ? outrider.call(name, args) : null"
-BEGIN = "(prefix, from) => outrider.begin(prefix, from)"
+INSTALL = """(prefix) => {
+  if (!globalThis.outrider) { (%s)(); outrider.begin(prefix); }
+  return outrider.prefix();
+}"""
 
 
 @cache
@@ -38,19 +41,13 @@ class Scripts:
     def __init__(self, page: Page) -> None:
         self.page = page
         self._prefixes: dict[str, str] = {}
-        self._last: dict[str, int] = {}
+        self._begun = {"e": 0, "f": 1}
         self._handles: dict[tuple[str, str], str] = {}
 
-    def prefix(self, frame: Frame) -> str:
-        """How the references of a frame begin."""
-        if frame.parent is None:
-            return "e"
-        return self._prefixes.setdefault(frame.id, f"f{len(self._prefixes) + 1}e")
-
     def frame_of(self, ref: str) -> Frame | None:
-        """The frame that gave a reference, if it is still there."""
+        """The frame that gave a reference, if its document is still there."""
         prefix = ref.rstrip("0123456789")
-        return next((each for each in self.page.frames if self.prefix(each) == prefix), None)
+        return next((each for each in self.page.frames if self._prefixes.get(each.id) == prefix), None)
 
     async def call(self, frame: Frame, name: str, *args: object) -> Any:
         """What one of the scripts' functions (`scripts/api.js`) returns.
@@ -62,19 +59,15 @@ class Scripts:
         if answer is None:
             await self.install(frame)
             answer = await frame.evaluate(WORLD, CALL, name, args)
-        prefix = self.prefix(frame)
-        self._last[prefix] = max(self._last.get(prefix, 0), answer["last"])
+        self._prefixes[frame.id] = answer["prefix"]
         return answer["value"]
 
     async def install(self, frame: Frame) -> None:
         """Puts the scripts into a frame's document; a second time does nothing."""
-        prefix = self.prefix(frame)
-        await frame.evaluate(
-            WORLD,
-            f"(prefix, from) => {{ if (globalThis.outrider) return; ({source()})(); outrider.begin(prefix, from); }}",
-            prefix,
-            self._last.get(prefix, 0),
-        )
+        kind = "e" if frame.parent is None else "f"
+        proposed = kind + letters(self._begun[kind])
+        self._begun[kind] += 1
+        self._prefixes[frame.id] = await frame.evaluate(WORLD, INSTALL % source(), proposed)
 
     async def element(self, frame: Frame, ref: str) -> Handle:
         """The element of a reference, as a handle."""
@@ -89,3 +82,12 @@ class Scripts:
             owner = await self.page.owner(frame, WORLD)
             self._handles[key] = await frame.parent.evaluate(WORLD, "(owner) => outrider.nameFrame(owner)", owner)
         return self._handles[key]
+
+
+def letters(number: int) -> str:
+    """The number in letters: nothing for 0, then a, b, … z, aa, ab and so on."""
+    word = ""
+    while number:
+        number, last = divmod(number - 1, 26)
+        word = chr(ord("a") + last) + word
+    return word

@@ -145,7 +145,7 @@ class Eyes:
         """The outline; with `both` also that which later ones are compared with, if it came in the same breath."""
         frame = self.scripts.frame_of(root) if root else self.page.main
         if frame is None:
-            raise NotFound(f"the frame of {root} is gone", hint="take a snapshot", code="not_found")
+            raise NotFound(f"{root} is no longer on the page", hint="take a snapshot", code="not_found")
         loader = frame.loader
         options = {"mode": mode, "root": root, "urls": urls, "telling": telling, "both": both}
         told, inside = await asyncio.gather(self._told(frame, options), self._inside(frame, options | {"root": ""}))

@@ -38,9 +38,8 @@ function looksClosed(element) {
   return HOSTS.has(tagOf(element)) && !element.firstChild && element.offsetHeight > 8 && element.offsetWidth > 8;
 }
 
-function begin(prefix, from) {
+function begin(prefix) {
   refPrefix = prefix;
-  lastRef = from;
 }
 
 const api = {
@@ -49,9 +48,9 @@ const api = {
 };
 
 globalThis.outrider = {
-  begin, nameFrame, openRoot, markListening, suspects, elementOf, refOf,
+  begin, prefix: () => refPrefix, nameFrame, openRoot, markListening, suspects, elementOf, refOf,
   async call(name, args) {
     const value = await api[name](...args);
-    return { value, last: lastRef, version: 1 };
+    return { value, prefix: refPrefix };
   },
 };

@@ -139,7 +139,7 @@ async def test_frames_stand_in_their_places_whatever_their_origin(visit: Visitin
     order = ["before", 'iframe "Same"', " same", 'iframe "Deep"', "deep", "between", 'iframe "Other"', "other", "after"]
     places = [text.index(each) for each in order]
     assert places == sorted(places)
-    assert re.search(r'button "deep" f\d+e1', text)
+    assert re.search(r'button "deep" f[a-z]+1', text)
 
 
 TABLE = (

@@ -56,8 +56,8 @@ def test_ten_thousand_lines_are_compared_by_presence() -> None:
 
 
 def test_references_are_read_from_every_notation() -> None:
-    line = 'text [docs e1] button "Save" e2 disabled <card f3e4> (img "e9x") e5'
-    assert mentioned(line) == ["e1", "e2", "f3e4", "e5"]
+    line = 'text [docs e1] button "Save" e2 disabled <card fa4> (img "e9x") e5'
+    assert mentioned(line) == ["e1", "e2", "fa4", "e5"]
 
 
 def test_what_can_be_done_is_shown_under_its_headings() -> None:
