@@ -3,14 +3,11 @@
 Everything here is bounded work that runs in a thread: no process has to be killed, and none has to be started.
 """
 
-import gc
-from collections.abc import Generator
-from contextlib import contextmanager
-
 from outrider.pages.content.main import CHARS, Content, content_of, parsed
 from outrider.pages.content.style import Links, Style
 from outrider.pages.content.taming import TAGS
 from outrider.pages.document import Document, tidy
+from outrider.pages.pausing import COLLECTING
 
 
 def extract(
@@ -38,23 +35,11 @@ def extract(
         A document whose kind is that of the page; its text is empty only if the page shows none and says
         nothing about itself.
     """
-    with _uncollected():
+    with COLLECTING.paused():
         found = content_of(parsed(html, chars, tags), url or "", main=main, style=Style(links, images), nodes=2 * tags)
         if len(html) > chars:
             found.metadata["cut"] = True
         return _document(found)
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """No search for cycles: a page makes none, and its thousands of parts set off many, a sixth of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _document(found: Content) -> Document:

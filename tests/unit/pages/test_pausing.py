@@ -1,0 +1,62 @@
+"""Reading pages must leave the host's garbage collector as it was."""
+
+import gc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from outrider import extract
+from outrider.pages.pausing import Collecting
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    collects = gc.isenabled()
+    yield
+    (gc.enable if collects else gc.disable)()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_as_the_host_had_it_once_a_page_is_read(enabled: bool):
+    (gc.enable if enabled else gc.disable)()
+    assert extract("<p>hi</p>").text == "hi"
+    assert gc.isenabled() is enabled
+
+
+def test_the_collector_is_as_it_was_after_a_failure():
+    gc.enable()
+    with pytest.raises(AttributeError):
+        extract(None)  # ty: ignore[invalid-argument-type]
+    assert gc.isenabled()
+
+
+def test_the_last_of_many_threads_turns_it_on_again():
+    gc.enable()
+    page = "<h1>Tides</h1>" + "<p>High water at six, low water at noon.</p>" * 50
+    with ThreadPoolExecutor(8) as threads:
+        texts = set(threads.map(lambda _: extract(page).text, range(40)))
+    assert len(texts) == 1
+    assert gc.isenabled()
+
+
+def test_it_stays_off_as_long_as_any_thread_reads():
+    gc.enable()
+    collecting, both, one = Collecting(), Barrier(2), Barrier(2)
+
+    def first() -> None:
+        with collecting.paused():
+            both.wait(10)
+        one.wait(10)
+
+    def second() -> bool:
+        with collecting.paused():
+            both.wait(10)
+            one.wait(10)  # the first is done
+            return gc.isenabled()
+
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(first)
+        assert threads.submit(second).result(20) is False
+    assert gc.isenabled()
