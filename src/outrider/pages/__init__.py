@@ -4,15 +4,33 @@
 without any network.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from outrider.pages.document import Document, ImageRef, Link
-from outrider.pages.excerpt import Excerpt
 from outrider.pages.extract import extract
-from outrider.pages.images import SavedImage
-from outrider.pages.library import LocalHit
-from outrider.pages.page import Page
-from outrider.pages.pages import Pages
-from outrider.pages.settings import PagesSettings
 
 __all__ = [
     "Document", "Excerpt", "ImageRef", "Link", "LocalHit", "Page", "Pages", "PagesSettings", "SavedImage", "extract",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from outrider.pages.excerpt import Excerpt
+    from outrider.pages.images import SavedImage
+    from outrider.pages.library import LocalHit
+    from outrider.pages.page import Page
+    from outrider.pages.pages import Pages
+    from outrider.pages.settings import PagesSettings
+
+# Where each of the others lives. They are imported when first asked for: `extract` needs neither HTTP nor a database.
+_HOMES = {
+    "Excerpt": "excerpt", "LocalHit": "library", "Page": "page", "Pages": "pages", "PagesSettings": "settings",
+    "SavedImage": "images",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'outrider.pages' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"outrider.pages.{_HOMES[name]}"), name)

@@ -17,6 +17,12 @@ PAGES = {
     "links over links": b"<a href=x>y<div>x" * 250_000,
     "a giant attribute": b"<p title='" + b"a" * 4_900_000 + b"'>text",
     "many attributes": b"<p " + b" ".join(b"a%d=1" % number for number in range(400_000)) + b">text",
+    "attributes that quote ends of tags": b"<p " + b" ".join(b"a%d='>'" % at for at in range(300_000)) + b">text",
+    "attributes that quote tags": b"<p " + b" ".join(b'a%d="<>\'"' % at for at in range(250_000)) + b">text",
+    "attributes that quote ends of scripts": b"<p "
+    + b" ".join(b"a%d='</script>'" % at for at in range(200_000))
+    + b">x",
+    "nesting behind a quoted script": b"<p a='<script>'>" + b"<div>" * 900_000 + b"text",
     "a giant word": b"a" * 5_000_000,
     "a giant line of brackets": b"<p>" + b"[" * 4_900_000,
     "references": b"&amp;" * 1_000_000,

@@ -23,11 +23,16 @@ INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 OPEN = re.compile(rb">[^>]{20000}")
 LENGTHY = re.compile(rb"<[^<]{20000}")
+QUOTED = re.compile(rb"""=\s*(?:"[^">]*>|'[^'>]*>)""")  # a value that holds what would end its tag
+VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
+CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
+SCRIPTS = 50  # pieces of a source from which on nothing is taken for a script
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
 REOPENED = 60  # formatting elements left open
 PIECE = 250_000  # bytes that are looked at together
 PARTS = 100_000  # elements that formatting left open may become, one in each paragraph
+UNSEEN = 10_000  # tags in scripts and comments from which these may be none, but begin in an attribute
 TAGS = 50_000  # elements; of 1,497 pages none has more than 16,000
 
 
@@ -42,13 +47,38 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
         source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
     if OPEN.search(source) or b">" not in source[:LONG]:
         source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
-    source = source[:limit]
+    source = _shortened(source[:limit])
     spans = _markup(source)
     names = _names(source, spans)
+    if len(spans) > 1 and source.count(b"<") - names.total() > UNSEEN:
+        spans = [(0, len(source))]
+        names = _names(source, spans)
     if names.total() <= tags and not _suspect(names):
         return source
     markup = b" ".join([source[start:end] for start, end in spans])
     return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
+
+
+def _shortened(source: bytes) -> bytes:
+    """The source without what follows in tags that go on for long behind quoted signs of their end."""
+    parts: list[bytes] = []
+    at = end = 0
+    for value in QUOTED.finditer(source):
+        start = value.start()
+        if start < end:
+            continue
+        end = _end_of_tag(source, start)
+        if end - start > LONG:
+            parts += (source[at:start], b">")
+            # What ends a script may be quoted, or end one that was taken for a tag.
+            closed = CLOSED.search(source, start, end) if len(parts) < SCRIPTS else None
+            at = end = closed.start() if closed else end
+    return b"".join([*parts, source[at:]]) if at else source
+
+
+def _end_of_tag(source: bytes, start: int) -> int:
+    """Where a tag ends, of which a value begins at `start`."""
+    return next((each.end() for each in VALUE.finditer(source, start) if each[0] == b">"), len(source))
 
 
 def _ended(part: bytes) -> bytes:
