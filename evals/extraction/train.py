@@ -27,8 +27,10 @@ from evals.extraction.metric import f1, words
 from evals.extraction.network import Settings, train
 from outrider.pages.content import features, lexicon
 from outrider.pages.content.blocks import cut_into_blocks
-from outrider.pages.content.main import LEAST as LEAST_WORDS
+from outrider.pages.content.judge import LEAST as LEAST_WORDS
+from outrider.pages.content.kind import KINDS, Kinds, mean_of
 from outrider.pages.content.main import parsed
+from outrider.pages.content.mending import mended
 from outrider.pages.content.model import FILE, Model, model
 from outrider.pages.content.select import kept
 from outrider.pages.content.sheets import sheets_of
@@ -38,6 +40,7 @@ FOLDS = 5
 SITES = 4  # on which a name's word occurs at least
 COLUMN_SITES = 40  # on which a feature is not the same everywhere
 LEAST = 0.02  # weight from which a word is stored
+KIND_STRENGTH = 0.01  # of the classifier of kinds: the inverse of its regularisation
 
 
 @dataclass
@@ -151,7 +154,23 @@ def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns
     truth = np.concatenate([pages[at].labels for at in chosen]).clip(0, 1)
     sizes = np.concatenate([pages[at].sizes for at in chosen]).astype(np.float64)
     layers = train(rows, truth, sizes, list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)), settings)
-    return Model(columns, mean, scale, layers, {}, {})
+    return Model(columns, mean, scale, layers, {}, fit_kinds(pages, extra, chosen, columns), {})
+
+
+def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> Kinds:
+    """What tells a page's kind, learned on the chosen pages."""
+    from sklearn.linear_model import LogisticRegression
+
+    rows = np.array([page_features(pages[at], extra[at], columns) for at in chosen])
+    mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
+    linear = LogisticRegression(C=KIND_STRENGTH, max_iter=500)
+    linear.fit((rows - mean) * scale, [KINDS.index(pages[at].sample.type) for at in chosen])
+    return Kinds(mean, scale, linear.coef_.T.astype(np.float32), linear.intercept_.astype(np.float32))
+
+
+def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.float32]:
+    """The features by which a page's kind is told."""
+    return mean_of(np.hstack([page.rows[:, columns], extra]), page.sizes)
 
 
 def score(learned: Model, page: Page, extra: NDArray) -> float:
@@ -161,18 +180,23 @@ def score(learned: Model, page: Page, extra: NDArray) -> float:
     if float(page.sizes[keep].sum()) < min(LEAST_WORDS, float(page.sizes.sum()) * 0.5):
         keep[:] = True  # as the package does: else a page without a reference would reward a silence that nobody gets
     found: Counter[str] = Counter()
-    for at in np.flatnonzero(keep):
+    for at in mended(page.page, np.flatnonzero(keep).tolist()):
         found.update(words(page.page.texts[at]))
     return f1(found, page.sample.text)
 
 
 def one_fold(
     number: int, pages: list[Page], fold: list[int], columns: NDArray, book: Lexicon, settings: Settings
-) -> dict[int, float]:
-    """The scores of one fold's pages, by a model of the others."""
+) -> dict[int, tuple[float, bool]]:
+    """Of one fold's pages the score, by a model of the others, and whether it tells their kind."""
     extra = stacked(book, pages, fold, number)
     learned = fit(pages, extra, [at for at, each in enumerate(fold) if each != number], columns, settings)
-    return {at: score(learned, pages[at], extra[at]) for at, each in enumerate(fold) if each == number}
+    found = {}
+    for at, each in enumerate(fold):
+        if each == number:
+            kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
+            found[at] = (score(learned, pages[at], extra[at]), kind == pages[at].sample.type)
+    return found
 
 
 def summary(scores: dict[str, float], sample: list[Sample]) -> dict[str, float]:
@@ -185,16 +209,24 @@ def summary(scores: dict[str, float], sample: list[Sample]) -> dict[str, float]:
 
 def cross_validated(
     pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, settings: Settings
-) -> dict[str, float]:
-    """The scores on unseen sites; a page without blocks by what it declares."""
+) -> dict[str, Any]:
+    """The scores on unseen sites, of each fold, and the share of pages whose kind is told rightly.
+
+    A page without blocks scores by what it declares.
+    """
     fold = folds([each.sample.site for each in pages], FOLDS)
     judged = {each.sample.id for each in pages}
     scores = {each.id: f1(ours(each, each.html()), each.text) for each in everything if each.id not in judged}
+    kinds: list[bool] = []
+    means: list[float] = []
     for number in range(FOLDS):
         found = one_fold(number, pages, fold, columns, book, settings)
-        scores |= {pages[at].sample.id: value for at, value in found.items()}
-        print(f"fold {number}: {np.mean(list(found.values())):.4f}", flush=True)
-    return summary(scores, everything)
+        scores |= {pages[at].sample.id: value for at, (value, _) in found.items()}
+        kinds += [right for _, right in found.values()]
+        means.append(round(float(np.mean([value for value, _ in found.values()])), 4))
+        print(f"fold {number}: {means[-1]:.4f}", flush=True)
+    told = round(float(np.mean(kinds)), 4)
+    return {"scores": summary(scores, everything), "folds": means, "kinds_told": told}
 
 
 def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> None:
@@ -205,6 +237,10 @@ def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> 
         "mean": model.mean,
         "scale": model.scale,
         "layers": np.array(len(model.layers)),
+        "kind_mean": model.kinds.mean,
+        "kind_scale": model.kinds.scale,
+        "kind_weights": model.kinds.weights.astype(np.float16),
+        "kind_bias": model.kinds.bias,
     }
     arrays["names_words"] = np.frombuffer("\n".join(names).encode("utf-8"), np.uint8)
     arrays["names_weights"] = np.array(list(names.values()), np.float16)
@@ -227,15 +263,15 @@ def main() -> None:
     print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
     if not chosen.score_only:
         write(pages, columns, book, settings, {})
-    scores = cross_validated(pages, everything, columns, book, settings)
-    print(scores, flush=True)
-    write(pages, columns, book, settings, scores)
+    measured = cross_validated(pages, everything, columns, book, settings)
+    print(measured, flush=True)
+    write(pages, columns, book, settings, measured)
 
 
-def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings, scores: dict[str, float]) -> None:
+def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings, measured: dict[str, Any]) -> None:
     """Trains on all pages and stores the model; the second time only the scores are new."""
-    about = provenance(digest(large() or HERE), settings, scores)
-    if scores:
+    about = provenance(digest(large() or HERE), settings) | measured
+    if measured:
         learned = model()
         store(learned, learned.names, about)
         return
@@ -247,7 +283,7 @@ def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings
     model.cache_clear()
 
 
-def provenance(sha256: str, settings: Settings, scores: dict[str, float]) -> dict[str, Any]:
+def provenance(sha256: str, settings: Settings) -> dict[str, Any]:
     """Where a model's file comes from and what it is worth."""
     return {
         "version": 1,
@@ -255,8 +291,7 @@ def provenance(sha256: str, settings: Settings, scores: dict[str, float]) -> dic
         "licence": "CC-BY-4.0",
         "sha256": sha256,
         "settings": asdict(settings),
-        "measure": "F1 of bags of words, page mean, five folds of whole sites",
-        "scores": scores,
+        "measure": "F1 of bags of words, page mean, five folds of whole sites, with the package's fall-backs",
     }
 
 

@@ -9,10 +9,9 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks, parts_of
+from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
-from outrider.pages.content.mending import mended
 from outrider.pages.content.phrase import Phrase
 from outrider.pages.content.posts import heads_of
 from outrider.pages.content.product import lines_of, product_of
@@ -23,8 +22,6 @@ from outrider.pages.content.style import PLAIN, Style
 from outrider.pages.content.taming import TAGS, tame
 from outrider.pages.document import ImageRef, Link
 
-WINDOW = 1_500  # blocks that are judged together, each of which takes 10 kB for a moment
-LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
 CHARS = 4_000_000  # of source that are looked at
 KINDS = (
     ("forum", "forum"),
@@ -36,7 +33,6 @@ KINDS = (
 SCRIPTLESS = 20  # noscript elements that are looked at
 UNSURE = 0.5  # expected F1 below which the page is asked what it says of itself
 SHORT = 150  # characters of a cut that is asked so too
-LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
 @dataclass(slots=True)
@@ -105,11 +101,9 @@ def _utf8(html: bytes | str) -> bytes | str:
 def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PLAIN, nodes: int = NODES) -> Content:
     """The same of a parsed page (selectolax's lexbor parser), which is left as it is."""
     page, signals = _blocks(tree, nodes), read_signals(tree, url)
-    chosen, told = _chosen(page, signals) if main else (list(range(len(page.texts))), {})
+    chosen, kind, told = _judged(page, signals, main=main)
     base = signals.base or url
-    found = Content(
-        kind=declared_kind(signals), signals=signals, facts=read_facts(tree, page, base), metadata=told | _facts(page)
-    )
+    found = Content(kind=kind, signals=signals, facts=read_facts(tree, page, base), metadata=told | _facts(page))
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, writer.order, writer.heads)
@@ -166,39 +160,17 @@ def declared_kind(signals: Signals) -> str:
     return {1: "article", 2: "product"}.get(signals.og, "")
 
 
+def _judged(page: Blocks, signals: Signals, *, main: bool) -> tuple[list[int], str, dict[str, Any]]:
+    """The blocks to show, the page's kind, and facts."""
+    if not page.texts:
+        return [], declared_kind(signals), {}
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
+    from outrider.pages.content.judge import judge
+
+    found = judge(page, signals)
+    return (found.chosen, found.kind, found.facts) if main else (list(range(len(page.texts))), found.kind, {})
+
+
 def _facts(page: Blocks) -> dict[str, Any]:
     facts = {"hidden": page.hidden, "cut": page.cut, "curtain": page.curtain}
     return {name: value for name, value in facts.items() if value}
-
-
-def _chosen(page: Blocks, signals: Signals) -> tuple[list[int], dict[str, Any]]:
-    """The numbers of the blocks to keep, and how sure that is."""
-    if not page.texts:
-        return [], {}
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
-    import numpy as np
-
-    from outrider.pages.content.select import kept
-
-    parts = [_judged(part, signals) for part in parts_of(page, WINDOW, LONGEST)]
-    words = np.concatenate([part[1] for part in parts])
-    keep, expected = kept(np.concatenate([part[0] for part in parts]), words)
-    facts: dict[str, Any] = {"expected": round(expected, 3)}
-    if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
-        keep[:] = True
-        facts["fallback"] = "whole"
-    return mended(page, np.flatnonzero(keep).tolist()), facts
-
-
-def _judged(page: Blocks, signals: Signals) -> tuple[Any, Any]:
-    """Of each block how likely it is content, and its words."""
-    import numpy as np
-
-    from outrider.pages.content.features import describe
-    from outrider.pages.content.lexicon import columns
-    from outrider.pages.content.model import model
-
-    learned = model()
-    features, words = describe(page, signals)
-    features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
-    return learned.probabilities(features), words

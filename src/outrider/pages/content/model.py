@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outrider.pages.content.kind import Kinds
+
 Floats = NDArray[np.float32]
 FILE = Path(__file__).with_name("content.npz")
 
@@ -25,6 +27,7 @@ class Model:
         mean, scale: Of the columns and the lexicon's columns behind them.
         layers: Weights and biases in turn.
         names: Weights of the words of classes and ids.
+        kinds: Tells what a page is.
         provenance: What it was trained on and how it scored.
     """
 
@@ -33,6 +36,7 @@ class Model:
     scale: Floats
     layers: list[Floats]
     names: dict[str, float]
+    kinds: Kinds
     provenance: dict[str, Any]
 
     def probabilities(self, features: Floats) -> Floats:
@@ -55,6 +59,7 @@ def model() -> Model:
             scale=stored["scale"],
             layers=[stored[f"layer{at}"].astype(np.float32) for at in range(int(stored["layers"]))],
             names=_words(stored, "names"),
+            kinds=Kinds(*(stored[f"kind_{name}"].astype(np.float32) for name in ("mean", "scale", "weights", "bias"))),
             provenance=json.loads(str(stored["provenance"])),
         )
 

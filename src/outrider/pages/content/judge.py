@@ -1,0 +1,48 @@
+"""What the model makes of a page: which blocks are its content, how sure that is, and what kind of page it is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from outrider.pages.content.blocks import Blocks, parts_of
+from outrider.pages.content.features import describe
+from outrider.pages.content.kind import mean_of
+from outrider.pages.content.lexicon import columns
+from outrider.pages.content.mending import mended
+from outrider.pages.content.model import model
+from outrider.pages.content.select import kept
+from outrider.pages.content.signals import Signals
+
+WINDOW = 1_500  # blocks that are judged together, each of which takes 10 kB for a moment
+LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
+LEAST = 25  # words that a page's content holds at least, if the page has as many
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The numbers of the blocks to keep, the page's kind, and facts for its metadata."""
+
+    chosen: list[int]
+    kind: str
+    facts: dict[str, Any]
+
+
+def judge(page: Blocks, signals: Signals) -> Judged:
+    """Judges a page that has blocks; the kind is told from its first 1,500."""
+    parts = [_part(part, signals) for part in parts_of(page, WINDOW, LONGEST)]
+    words = np.concatenate([part[1] for part in parts])
+    keep, expected = kept(np.concatenate([part[0] for part in parts]), words)
+    facts: dict[str, Any] = {"expected": round(expected, 3)}
+    if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
+        keep[:] = True
+        facts["fallback"] = "whole"
+    return Judged(mended(page, np.flatnonzero(keep).tolist()), parts[0][2], facts)
+
+
+def _part(page: Blocks, signals: Signals) -> tuple[Any, Any, str]:
+    """Of each block how likely it is content, and its words; what kind of page they are of."""
+    learned = model()
+    features, words = describe(page, signals)
+    features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
+    return learned.probabilities(features), words, learned.kinds.of(mean_of(features, words))

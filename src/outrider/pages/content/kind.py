@@ -1,0 +1,36 @@
+"""What a page is to its readers: told from the mean of its blocks' features."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+# The order is the model's.
+KINDS = ("article", "documentation", "service", "forum", "product", "collection", "listing")
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """A linear classifier.
+
+    Attributes:
+        mean, scale: Of the features, which are those that the model of blocks sees.
+        weights: One column for each kind.
+        bias: One for each kind.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    bias: Floats
+
+    def of(self, features: Floats) -> str:
+        """The likeliest kind of a page with these features (see `mean_of`)."""
+        return KINDS[int(np.argmax((features - self.mean) * self.scale @ self.weights + self.bias))]
+
+
+def mean_of(features: Floats, words: Floats) -> Floats:
+    """The features of a page: the mean of its blocks, each counted by its words."""
+    mass = words + np.float32(0.5)
+    return (features * (mass / mass.sum())[:, None]).sum(axis=0)
