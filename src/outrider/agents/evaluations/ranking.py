@@ -16,6 +16,7 @@ NOISY = re.compile(
     r"|clarity|cloudflareinsights|sentry|newrelic|nr-data|fullstory|amplitude|datadoghq)\.[a-z]+$"
 )
 IDLE_PATHS = re.compile(r"/favicon\.ico$|/apple-touch-icon[\w-]*\.png$|\.map$|/\.well-known/appspecific/")
+ECHO, ECHOES = -60, "error: Failed to load resource"  # the console's word on a request that is told as one
 LATE = re.compile(r"time.?out|timed out|in time", re.IGNORECASE)
 WALLED = re.compile(r"captcha|robot check|bot wall|cloudflare", re.IGNORECASE)
 
@@ -36,7 +37,8 @@ def ranked(failures: Iterable[Record], host: str, most: int) -> list[Record]:
 def weight(failure: Record, host: str) -> int:
     """How much a failure weighs."""
     if failure.kind == "console":
-        return CONSOLE + EXCEPTION * (failure.details.get("level") in ("exception", "fatal"))
+        thrown = failure.details.get("level") in ("exception", "fatal")
+        return CONSOLE + EXCEPTION * thrown + ECHO * failure.summary.startswith(ECHOES)
     if failure.kind == "network":
         return NETWORK + _answered(failure) + _place(failure.url, host)
     return AGENT + TIMEOUT * bool(LATE.search(failure.summary)) + WALL * bool(WALLED.search(failure.summary))

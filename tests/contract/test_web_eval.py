@@ -1,0 +1,93 @@
+"""What `web_eval_agent` and its sisters promise before any browser is opened."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult
+
+from answers import error, said
+from web_eval_house import opened
+
+pytestmark = pytest.mark.anyio
+NOWHERE = "http://127.0.0.1:9"
+
+
+async def called(home: Path, tool: str, **arguments: Any) -> CallToolResult:
+    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+        return await client.call_tool(tool, arguments)
+
+
+async def test_the_toolset_has_its_four_tools_under_both_names(home: Path):
+    async with opened(home, NOWHERE) as app:
+        for name in ("web_eval", "gsd"):
+            async with Client(app.server(name)) as client:
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == {"web_eval_agent", "setup_browser_state", "get_screenshots", "get_run_events"}
+            assert tools["web_eval_agent"].input_schema["required"] == ["url", "task"]
+
+
+async def test_a_tool_of_two_toolsets_is_listed_once(home: Path):
+    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+    assert names.count("setup_browser_state") == 1
+    assert "done" not in names
+
+
+async def test_without_a_model_the_error_names_the_ways_and_steps(home: Path):
+    result = await called(home, "web_eval_agent", url="example.com", task="Look")
+    assert error(result)["code"] == "no_model"
+    for word in ("ANTHROPIC_API_KEY", "Ollama", "settings.json", "`steps`"):
+        assert word in said(result)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "chrome://version"])
+async def test_only_web_addresses_are_opened(home: Path, url: str):
+    result = await called(home, "web_eval_agent", url=url, task="x", steps=[{"action": "screenshot"}])
+    assert error(result)["code"] in {"bad_url", "egress", "invalid_input"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"mode": "loud"}, "mode"),
+        ({"budget_s": 0}, "budget_s"),
+        ({"max_steps": -1}, "max_steps"),
+        ({"step_timeout_s": 0}, "step_timeout_s"),
+        ({"steps": []}, "steps"),
+        ({"steps": [{"action": "click"}]}, "steps"),
+        ({"steps": [{"action": "goto", "target": "/", "tool": "x"}]}, "steps"),
+        ({"steps": [{"action": "screenshot"}], "output_schema": {"type": "nonsense"}}, "output_schema"),
+        ({"steps": [{"action": "screenshot"}], "output_schema": {"type": "string"}}, "output_schema"),
+        ({"steps": [{"action": "screenshot"}], "output_schema": {"$ref": "http://127.0.0.1:9/x"}}, "output_schema"),
+    ],
+)
+async def test_wrong_arguments_are_named(home: Path, arguments: dict[str, Any], field: str):
+    result = await called(home, "web_eval_agent", url="example.com", task="x", **arguments)
+    assert field in error(result)["message"]
+
+
+@pytest.mark.parametrize("tool", ["get_screenshots", "get_run_events"])
+async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
+    unknown = await called(home, tool, session_id="00000000-0000-0000-0000-000000000000")
+    none_yet = await called(home, tool)
+    assert error(unknown)["code"] == error(none_yet)["code"] == "unknown_session"
+    assert "web_eval_agent" in said(none_yet)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("get_screenshots", {"screenshot_type": "video"}, "screenshot_type"),
+        ("get_run_events", {"event_types": ["video"]}, "event_types"),
+    ],
+)
+async def test_types_are_validated(home: Path, tool: str, arguments: dict[str, Any], field: str):
+    assert field in error(await called(home, tool, **arguments))["message"]
+
+
+async def test_the_done_of_evaluations_is_for_nobody_else(home: Path):
+    async with opened(home, NOWHERE) as app, Client(app.server()) as client:
+        with pytest.raises(Exception, match="no tool 'done'"):
+            await client.call_tool("done", {"success": True, "result": "x"})

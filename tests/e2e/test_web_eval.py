@@ -1,0 +1,335 @@
+"""Evaluations of websites with a real browser, a scripted model, and without any: contract of `web_eval_agent`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, ImageContent, TextContent
+
+import fakes
+from answers import error, said
+from eras import HANDSHAKE, NEWEST, Person, connected, says
+from model_apis import Script, Turn
+from outrider.app import App
+from web_eval_house import does, ends, evaluating, opened, played, site
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+FORM: list[dict[str, Any]] = [
+    {"action": "type", "target": "[name=name]", "value": "Ann"},
+    {"action": "select", "target": "[name=size]", "value": "Large"},
+    {"action": "click", "target": "form button:enabled"},
+    {"action": "expect_text", "value": "Thanks, Ann"},
+]
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> CallToolResult:
+    return await client.call_tool(tool, arguments)
+
+
+def pictures(result: CallToolResult) -> list[ImageContent]:
+    return [each for each in result.content if isinstance(each, ImageContent)]
+
+
+async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_first(home: Path):
+    play = played(
+        does("snapshotPage"),
+        does("inputText", selector="[name=name]", text="Ann"),
+        does("clickElement", selector="form button:enabled"),
+        ends(success=True, result="Ordered; the shop says: Thanks, Ann."),
+    )
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, server, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form?ref=7", task="Order for Ann")
+            data = result.structured_content
+            events = await call(client, "get_run_events", include_details=True)
+            open_sessions = app.browsers.list()
+    assert not result.is_error
+    assert said(result).startswith("Result: Ordered; the shop says: Thanks, Ann.\n\nSummary:\n- status: success (done)")
+    assert f"\n\nArtifacts:\n- session_id: {data['session_id']}\n- 4 screenshots, 0 stream samples, " in said(result)
+    assert f"get_screenshots(session_id='{data['session_id']}'" in said(result)
+    assert f"get_run_events(session_id='{data['session_id']}'" in said(result)
+    assert not pictures(result)
+    assert (data["status"], data["stop_reason"], data["mode"]) == ("success", "done", "dev")
+    assert data["result"] == "Ordered; the shop says: Thanks, Ann."
+    assert data["page"] == {"url": f"{url}/thanks", "title": "Thanks"}
+    assert data["artifacts"]["screenshots"] == 4
+    assert open_sessions == []
+    told = [each for each in events.structured_content["events"] if each["event_type"] == "agent"]
+    assert [each["summary"] for each in told] == [
+        "clickElement form button:enabled: ok",
+        "inputText [name=name]: ok",
+        "snapshotPage: ok",
+        f"createSession {url}/form: ok",
+    ]
+    assert "POST" in {each["details"].get("method") for each in events.structured_content["events"]}
+    assert "closeSession" not in server.asked[0].tools
+    assert {"done", "snapshotPage"} <= set(server.asked[0].tools)
+
+
+async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+            await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM[:3])
+            shown = await call(client, "get_screenshots", last_n=20)
+    rows = shown.structured_content["screenshots"]
+    assert [row["step"] for row in rows] == [0, 1, 2, 3]
+    assert [row["metadata"]["capture_reason"] for row in rows] == ["first", "step", "step", "step"]
+    assert [row["url"] for row in rows] == [f"{url}/form"] * 3 + [f"{url}/thanks"]
+    kinds = [type(each) for each in shown.content]
+    assert kinds == [TextContent, *[TextContent, ImageContent] * 4]
+    assert {each.mime_type for each in pictures(shown)} == {"image/jpeg"}
+
+
+async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: Path):
+    play = played(does("snapshotPage"), ends(success=False, result="There is no shop here, only a form."))
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Buy tea", mode="compact")
+    data = result.structured_content
+    assert result.is_error
+    assert (data["status"], data["stop_reason"]) == ("failed", "gave_up")
+    assert said(result).startswith("Result: There is no shop here")
+    assert "dev_excerpts" not in data
+
+
+async def test_an_answer_without_done_is_no_success(home: Path):
+    play = played(Turn(text="All went well, trust me."))
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order")
+    data = result.structured_content
+    assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "gave_up", "All went well, trust me.")
+    assert any("without saying through done" in each for each in data["warnings"])
+
+
+async def test_a_robot_check_is_told_as_a_blocked_page(home: Path):
+    play = played(does("snapshotPage"), ends(success=False, result="A robot check is in the way.", obstacle="captcha"))
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/wall", task="Read the news")
+    data = result.structured_content
+    assert (data["status"], data["stop_reason"]) == ("partial", "blocked_page")
+    assert data["errors_top"][0]["type"] in {"agent", "network"}
+    assert any("robot check" in each["summary"] for each in data["errors_top"])
+
+
+async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
+    never = anyio.Event()
+    play = played(
+        lambda session: Turn(text="It asks for a name.", calls=[("snapshotPage", {"sessionId": session})]),
+        Turn(until=never),
+    )
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", budget_s=8)
+            never.set()
+    data = result.structured_content
+    assert (data["status"], data["stop_reason"]) == ("partial", "budget")
+    assert data["result"] == "It asks for a name."
+    assert data["timeouts"] == {"budget_s": 8, "step_timeout_s": None, "max_steps": None, "timed_out": True}
+
+
+async def test_the_last_step_sums_up_and_is_told_as_the_limit(home: Path):
+    play = played(does("snapshotPage"), Turn(text="So far: a form."))
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", max_steps=1)
+    data = result.structured_content
+    assert (data["status"], data["stop_reason"], data["result"]) == ("partial", "steps", "So far: a form.")
+    assert data["timeouts"]["timed_out"] is False
+
+
+async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: Path):
+    schema = {"type": "object", "properties": {"fields": {"type": "integer"}}, "required": ["fields"]}
+    play = played(
+        ends(success=True, result="Eight fields.", data={"fields": "eight"}),
+        ends(success=True, result="Eight fields.", data={"fields": 8}),
+    )
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, server, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Count", output_schema=schema)
+    assert result.structured_content["structured_output"] == {"fields": 8}
+    assert 'Structured output: {"fields": 8}' in said(result)
+    assert "'eight' is not of type 'integer'" in server.asked[1].results[-1]
+
+
+async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
+    play = played(does("snapshotPage"), ends(success=True, result="Looked."))
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/console", task="Look")
+            events = await call(client, "get_run_events", event_types=["console"], include_details=True)
+    data = result.structured_content
+    assert [each["type"] for each in data["errors_top"]][:2] == ["network", "console"]
+    assert any("boom" in each["summary"] for each in data["errors_top"])
+    assert data["dev_excerpts"]["network_errors"][0]["summary"] == f"GET {url}/missing.png: 404"
+    assert {each["event_type"] for each in events.structured_content["events"]} == {"console"}
+    everything = str(data) + str(events.structured_content)
+    assert "hunter2" not in everything
+    assert "abc123" not in everything
+
+
+def held(release: anyio.Event, begun: anyio.Event, last: Turn) -> Script:
+    """Says that it has begun, and ends once it is released."""
+
+    def waits(_: str) -> Turn:
+        begun.set()
+        return replace(last, until=release)
+
+    return played(waits)
+
+
+async def given_up(client: Client, url: str, begun: anyio.Event) -> None:
+    """Asks, and gives up as soon as the agent is at work."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: call(client, "web_eval_agent", url=f"{url}/form", task="Wait"))
+        await begun.wait()
+        tasks.cancel_scope.cancel()
+
+
+async def over(app: App) -> dict[str, Any]:
+    """What became of the last evaluation, as any client hears it."""
+    async with Client(app.server()) as client:
+        while True:
+            run = (await call(client, "get_run_events")).structured_content["run"]
+            if run["status"] != "running":
+                return run
+
+
+async def test_a_client_that_cancels_ends_the_evaluation_and_its_browser(home: Path):
+    release, begun = anyio.Event(), anyio.Event()
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, held(release, begun, ends(success=True, result="x"))) as (app, _, url):
+            async with connected(app.server(), HANDSHAKE) as client:
+                await given_up(client, url, begun)
+                run = await over(app)
+            sessions = app.browsers.list()
+            release.set()
+    assert (run["status"], run["stop_reason"]) == ("failed", "cancelled")
+    assert sessions == []
+
+
+async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
+    release, begun = anyio.Event(), anyio.Event()
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, held(release, begun, ends(success=True, result="Seen."))) as (app, _, url):
+            with anyio.CancelScope() as gone:
+                async with connected(app.server(), NEWEST) as client:
+                    await given_up(client, url, begun)
+                    gone.cancel()
+            release.set()
+            run = await over(app)
+    assert (run["status"], run["result"]) == ("success", "Seen.")
+
+
+async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
+    play = played(does("clickElement", selector="[name=gift]"), ends(success=True, result="Ticked."))
+    asks = {"tools": {"stakes": {"clickElement": "high"}}}
+    person = Person(says("approved"))
+    with anyio.fail_after(PATIENCE):
+        async with (
+            evaluating(home, play, more=asks) as (app, _, url),
+            connected(app.server(), NEWEST, "person", person) as client,
+        ):
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Tick the gift")
+            events = await call(client, "get_run_events", event_types=["agent"])
+    assert result.structured_content["status"] == "success"
+    assert len(person.forms) == 1
+    told = [each["summary"] for each in events.structured_content["events"]]
+    assert told == ["clickElement [name=gift]: ok", f"createSession {url}/form: ok"]
+
+
+async def test_steps_need_no_model(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
+            looked = {"tool": "extractPageContent", "arguments": {"format": "text"}}
+            also = await call(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
+    data = result.structured_content
+    assert not result.is_error
+    assert said(result).startswith("Result: All 4 steps passed.")
+    assert (data["status"], data["stop_reason"]) == ("success", "done")
+    assert [each["outcome"] for each in data["steps"]] == ["ok"] * 4
+    assert data["page"]["title"] == "Thanks"
+    assert data["artifacts"]["screenshots"] == 5
+    assert "Ann" not in data["steps"][0]["action"]
+    assert also.structured_content["status"] == "success"
+
+
+async def test_a_step_that_fails_is_the_last(home: Path):
+    steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=steps)
+            shown = await call(client, "get_screenshots", has_error=True, include_images=False)
+    data = result.structured_content
+    assert result.is_error
+    assert [each["action"] for each in data["steps"]] == ["click #nothing"]
+    assert data["result"].startswith("Step 1 of 2 (click #nothing) failed: ")
+    assert (data["status"], data["stop_reason"]) == ("failed", "error")
+    assert data["errors_top"][0]["type"] == "agent"
+    assert [row["metadata"]["capture_reason"] for row in shown.structured_content["screenshots"]] == ["error"]
+    assert not pictures(shown)
+
+
+async def test_one_action_that_takes_too_long_is_given_up(home: Path):
+    steps = [{"tool": "waitFor", "arguments": {"text": "never there", "seconds": 60}}]
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+            result = await call(client, "web_eval_agent", url=f"{url}/form", task="Wait", steps=steps, step_timeout_s=5)
+    assert result.structured_content["steps"][0]["outcome"] == "timeout"
+
+
+async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with (
+            fakes.serve(site()) as url,
+            opened(home, "http://127.0.0.1:9") as app,
+            Client(app.server()) as client,
+        ):
+            result = await call(client, "web_eval_agent", url="http://127.0.0.1:9/", task="Look", steps=FORM)
+            refused = await call(client, "web_eval_agent", url=f"{url}/form", task="Look", steps=FORM)
+    assert result.structured_content["stop_reason"] == "error"
+    assert result.structured_content["warnings"]
+    assert error(refused)["code"] == "egress"
+
+
+async def test_nothing_is_lost_when_the_process_ends(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url:
+            async with opened(home, url) as app, Client(app.server()) as client:
+                first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
+            async with opened(home, url) as app, Client(app.server()) as client:
+                known = first.structured_content["session_id"]
+                shown = await call(client, "get_screenshots", session_id=known, last_n=2)
+                events = await call(client, "get_run_events", session_id=known)
+    assert [row["step"] for row in shown.structured_content["screenshots"]] == [3, 4]
+    assert len(pictures(shown)) == 2
+    assert events.structured_content["run"]["result"] == "All 4 steps passed."
+    assert events.structured_content["stats"]["counts"]["agent"] == 5
+
+
+async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+            await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM)
+            every = (await call(client, "get_run_events", last_n=200)).structured_content
+            none = (await call(client, "get_run_events", last_n=0)).structured_content
+            failed = (await call(client, "get_run_events", has_error=True)).structured_content
+            middle = every["events"][2]["timestamp"]
+            later = (await call(client, "get_run_events", from_timestamp=middle)).structured_content
+            no_pictures = (await call(client, "get_screenshots", last_n=0)).structured_content
+    times = [each["timestamp"] for each in every["events"]]
+    assert times == sorted(times, reverse=True)
+    assert every["stats"]["newest_timestamp"] == times[0]
+    assert every["stats"]["counts"]["total"] == len(times)
+    assert none["events"] == []
+    assert failed["events"]
+    assert all(each["has_error"] for each in failed["events"])
+    assert [each["timestamp"] for each in later["events"]] == times[:3]
+    assert no_pictures["screenshots"] == []
+    assert no_pictures["stats"]["total_screenshots"] > 0

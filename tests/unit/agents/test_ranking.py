@@ -1,0 +1,59 @@
+"""Which failures of an evaluation are told first, and which pages are robot checks."""
+
+from typing import Any
+
+import pytest
+
+from outrider.agents.evaluations import Record
+from outrider.agents.evaluations.ranking import ranked, weight
+from outrider.agents.evaluations.wall import is_wall
+
+HOST = "shop.example"
+
+
+def failure(kind: Any, summary: str, url: str = "", **details: Any) -> Record:
+    return Record("e", kind, 1, summary, url, True, details=details)
+
+
+OWN_500 = failure("network", "GET /api: 500", f"https://{HOST}/api", status=500)
+OTHER_404 = failure("network", "GET /x: 404", "https://cdn.example/x", status=404)
+NO_ANSWER = failure("network", "GET /y: refused", "https://cdn.example/y", error="net::ERR_CONNECTION_REFUSED")
+ADS = failure("network", "GET /collect: 500", "https://www.google-analytics.com/collect", status=500)
+ICON = failure("network", "GET /favicon.ico: 404", f"https://{HOST}/favicon.ico", status=404)
+THROWN = failure("console", "exception: boom", level="exception")
+SAID = failure("console", "error: oh", level="error")
+ECHOED = failure("console", "error: Failed to load resource: 404", level="error")
+LATE = failure("agent", "clickElement: timeout: it did not finish in time")
+WALL = failure("agent", "the page is a robot check (captcha)")
+
+
+def test_the_weights_are_those_of_the_contract():
+    found = {
+        each.summary: weight(each, HOST) for each in (OWN_500, OTHER_404, NO_ANSWER, ADS, THROWN, SAID, LATE, WALL)
+    }
+    assert list(found.values()) == [165, 85, 95, 45, 110, 70, 95, 105]
+
+
+def test_what_fails_on_the_site_itself_is_told_before_strangers_and_noise():
+    told = ranked([ADS, ICON, ECHOED, OTHER_404, SAID, THROWN, OWN_500], HOST, 8)
+    assert told == [OWN_500, THROWN, OTHER_404, SAID, ADS, ICON, ECHOED]
+
+
+def test_the_same_failure_is_told_once_and_no_more_than_asked():
+    again = failure("console", THROWN.summary, level="exception")
+    assert ranked([THROWN, again, SAID], HOST, 8) == [THROWN, SAID]
+    assert ranked([SAID, THROWN], HOST, 1) == [THROWN]
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "frames", "wall"),
+    [
+        ("Just a moment...", "", (), True),
+        ("Shop", "Please verify you are human", (), True),
+        ("Shop", "Press and hold", ("https://challenges.cloudflare.com/cdn-cgi/x",), True),
+        ("What is a captcha?", "A captcha tells people from robots. " * 60, (), False),
+        ("Shop", "Tea and coffee", ("https://www.google.com/recaptcha/api2/anchor?x",), False),
+    ],
+)
+def test_only_a_page_that_is_nothing_else_is_a_robot_check(title: str, text: str, frames: tuple[str, ...], wall: bool):
+    assert is_wall(title, text, frames) is wall
