@@ -40,6 +40,7 @@ class Attached:
     """
 
     guarded = False
+    clipboard = None
 
     def __init__(self, connection: Connection, *, own: bool) -> None:
         self.browser = Browser(connection)

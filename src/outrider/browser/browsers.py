@@ -202,6 +202,7 @@ class Browsers:
         engine = await self._engine(headless=headless)
         context, page = await engine.take()
         session.introduce_as(engine.user_agent, engine.version)
+        session.clipboard = engine.clipboard.share() if engine.clipboard else None
         try:
             await session.start(context, page, engine.staging, state)
         except BaseException:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from outrider.browser.browser import Browser
 from outrider.browser.cdp import Connection
+from outrider.browser.clipboard import Clipboard
 from outrider.browser.context import Context, open_context
 from outrider.browser.emulate import without_windows_word
 from outrider.browser.launch import Running, launch
@@ -25,6 +26,7 @@ class Engine:
 
     Attributes:
         user_agent: What it calls itself.
+        clipboard: What keeps the sessions' clipboards apart; None with windows, where a person shares it.
         guarded: Whether all its traffic passes the egress guard.
     """
 
@@ -35,6 +37,7 @@ class Engine:
         self.running = running
         self.version = running.version
         self.user_agent = ""
+        self.clipboard: Clipboard | None = None
         self._guard = guard
         self._warm = warm
         self._ready: deque[tuple[Context, Page]] = deque()
@@ -115,6 +118,7 @@ async def start_engine(settings: BrowserSettings, guard: Guard, *, headless: boo
         settings.executable, headless=headless, sandbox=settings.sandbox, extra=tuple(settings.flags)
     )
     engine = Engine(running, guard, warm=settings.warm if headless else 0)
+    engine.clipboard = Clipboard(engine.browser) if headless else None
     try:
         await engine.start(settings.user_agent)
     except BaseException:

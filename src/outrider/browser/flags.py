@@ -59,6 +59,8 @@ FEATURES_OFF = (
     "WebUIOmniboxPopup",
 )
 SMALL = ("--disk-cache-size=33554432", "--media-cache-size=1048576", "--disable-dev-shm-usage")
+# Pasting by the middle button: what is marked in one session would land in another.
+APART = ("--blink-settings=selectionClipboardBufferAvailable=false",)
 # What remains after the proxy: WebRTC's own sockets, QUIC, and names that the browser would resolve itself.
 EGRESS = (
     "--proxy-bypass-list=<-loopback>",
@@ -85,7 +87,7 @@ def command_line(
     """
     egress = () if proxy is None else (f"--proxy-server={proxy}", *EGRESS)
     flags = [*QUIET, *AWAKE, *SMALL, *egress, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
-    flags += ["--headless=new", "--hide-scrollbars", "--mute-audio"] if headless else []
+    flags += ["--headless=new", "--hide-scrollbars", "--mute-audio", *APART] if headless else []
     flags += [] if sandbox else ["--no-sandbox"]
     return [*_merged([*flags, f"--disable-features={','.join(FEATURES_OFF)}", *extra]), "--no-startup-window"]
 

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Literal
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
 
 from outrider.browser.cdp import DEADLINE, Channel, Hung, PageGone, ProtocolError
 from outrider.browser.frames import MAIN, Frame, Frames
@@ -22,6 +23,14 @@ BUTTONS = {"none": 0, "left": 1, "right": 2, "middle": 4, "back": 8, "forward": 
 INPUT_SECONDS = 10.0
 
 
+class Clip(Protocol):
+    """Whoever keeps sessions' clipboards apart: see `clipboard.Share`."""
+
+    def during(self, chord: str) -> AbstractAsyncContextManager[None]:
+        """Around a press of these keys."""
+        ...
+
+
 class Page:
     """A page, attached and ready.
 
@@ -31,6 +40,7 @@ class Page:
         frames: All its frames; `frames.main` is the page itself.
         loading: What its documents and requests are doing.
         opener: The page that opened it, for a pop-up.
+        clipboard: Sees to it that keys copy and paste within its session; None leaves it to the browser.
         lost: Why nothing can be asked of it any more: closed, or crashed.
     """
 
@@ -42,6 +52,7 @@ class Page:
         self.opener: str | None = None
         self.lost: PageGone | None = None
         self.crashed = False
+        self.clipboard: Clip | None = None
         self._scripts: list[tuple[str, str]] = []
         self._dresses: list[Dress] = []
         self._channels = [channel]
@@ -187,6 +198,13 @@ class Page:
 
     async def key(self, chord: str, kind: Literal["press", "down", "up"] = "press") -> None:
         """Trusted keys: `Enter`, `a`, `Control+a`, `Shift+ArrowDown`. Raises InvalidInput."""
+        if self.clipboard is None:
+            await self._press(chord, kind)
+            return
+        async with self.clipboard.during(chord):
+            await self._press(chord, kind)
+
+    async def _press(self, chord: str, kind: Literal["press", "down", "up"]) -> None:
         held, last = read_chord(chord)
         bits, sent = 0, []
         for each in held:

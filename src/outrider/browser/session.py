@@ -19,7 +19,7 @@ from outrider.browser.emulate import Look, fit_window
 from outrider.browser.navigate import BLANK, Arrival, navigate, reload, step
 from outrider.browser.network import Network
 from outrider.browser.options import Options
-from outrider.browser.page import Page
+from outrider.browser.page import Clip, Page
 from outrider.browser.settings import BrowserSettings
 from outrider.browser.storage import glimpse_state, put_state, take_state
 from outrider.browser.tabs import Tabs
@@ -63,6 +63,7 @@ class Session:
         dialogs: What they have asked.
         downloads: What they have handed out.
         notes: What happened without being asked for, newest last; whoever reports them clears them.
+        clipboard: Keeps what it copies apart from other sessions.
         memory: What it had stored a moment after the last call; a browser that dies takes the rest with it.
     """
 
@@ -73,6 +74,7 @@ class Session:
         self.look = look
         self.created_at = self.used_at = time.time()
         self.tabs = Tabs(settings.max_tabs)
+        self.clipboard: Clip | None = None
         self.tabs.on_crash = self._crashed
         self.console = Console()
         self.network = Network(self._reason)
@@ -292,6 +294,7 @@ class Session:
         """Sets up a page before its first document runs."""
         if self.tabs.full:
             return
+        page.clipboard = self.clipboard
         page.frames.watch(self._visited)
         for dress in (self.console.dress, self.network.dress, self.dialogs.dress):
             await page.wear(dress)

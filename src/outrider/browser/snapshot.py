@@ -65,15 +65,17 @@ class Snapshot:
     def text(self, *, address: bool = True) -> str:
         """The title, the address if it is not told elsewhere, the lines, and what lies above and below."""
         above, below = self.rest.get("above"), self.rest.get("below")
-        parts = [_head(self.position, address=address)] if self.piece.offset == 0 else []
+        parts = [_head(self.position, self.piece.text, address=address)] if self.piece.offset == 0 else []
         parts += [f"… above: {above}"] if above else []
         parts.append(str(self.piece))
         parts += [f"… below: {below}"] if below else []
         return "\n".join(part for part in parts if part)
 
 
-def _head(position: dict[str, Any], *, address: bool) -> str:
+def _head(position: dict[str, Any], text: str, *, address: bool) -> str:
+    """Title, address and place; no title that is also the first heading."""
     title = " ".join(position["title"].split())[:200]
+    title = "" if re.search(rf"^ *# {re.escape(title)}$", text, re.MULTILINE) else title
     down, high, tall = position["y"], position["height"], position["scrollHeight"]
     where = (
         f" (scrolled {down} of {max(tall - high, 0)})"

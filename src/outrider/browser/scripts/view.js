@@ -2,7 +2,7 @@
 
 const COLUMNS = 6;
 const ROWS = 10;
-const REST_HEADINGS = 6;
+const REST_HEADINGS = 4;
 
 class View {
   constructor() {
@@ -50,7 +50,7 @@ class Rest {
 
   heading(element) {
     const text = shorten(collapse(element.textContent), 60);
-    if (text) this.headings.push(`${"#".repeat(headingLevel(element))} ${text}`);
+    if (text) this.headings.push(text);
   }
 
   told() {
@@ -58,7 +58,7 @@ class Rest {
     const more = this.headings.length - parts.length;
     if (more > 0) parts.push(`${more} more headings`);
     for (const [kind, count] of Object.entries(this.counts)) if (count) parts.push(`${count} ${kind}${count > 1 ? "s" : ""}`);
-    return parts.join(" · ");
+    return parts.join(", ");
   }
 }
 

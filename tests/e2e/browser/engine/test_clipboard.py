@@ -1,0 +1,62 @@
+"""The browser has one clipboard; what one session copies no other one may paste."""
+
+import pytest
+
+from outrider.browser import Session
+from outrider.browser.grip import grip
+
+
+async def typed(session: Session, text: str) -> None:
+    async with session.use() as page:
+        await grip(page).fields.type("input[name=name]", text)
+
+
+async def pressed(session: Session, *chords: str) -> str:
+    """What the field holds after it was clicked and these keys were pressed."""
+    async with session.use() as page:
+        hands = grip(page).hands
+        await hands.click("input[name=name]")
+        for chord in chords:
+            await hands.press(chord)
+        return await page.evaluate_in("", "() => document.querySelector('input[name=name]').value")
+
+
+@pytest.mark.parametrize("chord", ["Control+v", "Shift+Insert", "Control+Shift+v", "Meta+v"])
+async def test_nobody_pastes_what_another_session_has_copied(opened, chord: str) -> None:
+    one, other = await opened("/form"), await opened("/form")
+    await typed(one, "between us")
+    await pressed(one, "Control+a", "Control+c")
+    assert await pressed(other, chord) == ""
+
+
+async def test_nobody_pastes_by_the_middle_button_what_another_session_has_marked(opened) -> None:
+    one, other = await opened("/form"), await opened("/form")
+    await typed(one, "between us")
+    await pressed(one, "Control+a")
+    async with other.use() as page:
+        await grip(page).hands.click("input[name=name]", button="middle")
+    assert await pressed(other) == ""
+
+
+async def test_nobody_pastes_what_the_script_of_another_session_has_copied(opened) -> None:
+    one, other = await opened("/form"), await opened("/form")
+    async with one.use() as page:
+        await page.evaluate_in("", "() => navigator.clipboard.writeText('between us')")
+    assert await pressed(other, "Control+v") == ""
+
+
+async def test_each_session_pastes_what_it_has_copied_itself(opened) -> None:
+    one, other = await opened("/form"), await opened("/form")
+    await typed(one, "mine")
+    await typed(other, "yours")
+    await pressed(one, "Control+a", "Control+c")
+    await pressed(other, "Control+a", "Control+x")
+    assert await pressed(one, "End", "Control+v") == "minemine"
+    assert await pressed(other, "Control+v", "Control+v") == "yoursyours"
+
+
+async def test_copying_nothing_copies_from_nobody(opened) -> None:
+    one, other = await opened("/form"), await opened("/form")
+    await typed(one, "between us")
+    await pressed(one, "Control+a", "Control+c")
+    assert await pressed(other, "Control+c", "Control+v") == ""
