@@ -65,7 +65,7 @@ def _shows(letter: str) -> bool:
 
 def wrap(text: str, origin: str) -> str:
     """The text between two lines that name its origin and share a random number."""
-    number = secrets.token_hex(4)
+    number = f"{secrets.randbelow(10**12):012}"  # digits are the shortest spelling: ten bits a token
     return f"<untrusted-{number} from={safe_address(origin)!r}>\n{text}\n</untrusted-{number}>"
 
 

@@ -134,7 +134,7 @@ def test_a_long_chain_of_joiners_and_marks_is_cleaned_all_the_same():
 
 
 def boundary(text: str) -> str:
-    opened = re.match(r"<untrusted-([0-9a-f]{8}) from='", text)
+    opened = re.match(r"<untrusted-([0-9]{12}) from='", text)
     assert opened
     return opened[1]
 
@@ -162,7 +162,7 @@ def test_no_text_can_close_its_own_boundary(text: str):
 )
 def test_an_origin_cannot_end_the_line_that_names_it(origin: str):
     first, rest = wrap("text", origin).split("\n", 1)
-    assert re.fullmatch(r"<untrusted-[0-9a-f]{8} from='[^'\"<>]{0,500}'>", first)
+    assert re.fullmatch(r"<untrusted-[0-9]{12} from='[^'\"<>]{0,500}'>", first)
     assert rest.startswith("text\n")
 
 
