@@ -70,7 +70,7 @@ bench: .venv/dev.ready
 lock: $(UV)
 	echo uv | $(COMPILE) - -o requirements/uv.txt
 	$(COMPILE) --all-extras --group dev pyproject.toml -o requirements/dev.txt
-	$(COMPILE) --group build -c requirements/dev.txt pyproject.toml -o requirements/run.txt
+	$(COMPILE) --extra agents --group build -c requirements/dev.txt pyproject.toml -o requirements/run.txt
 	$(COMPILE) bench/peers.in -o bench/peers.txt
 	cd tests/conformance && $(NPM_LOCK)
 	cd bench && $(NPM_LOCK)

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from rich.markup import escape
 
-from demo import hosts, library
+from demo import hosts, library, researcher
 from demo.agent import Agent, Answer, command_line, connected
 from demo.evidence import Quote, best, holds
 from demo.stage import Stage, Step
@@ -43,9 +43,10 @@ async def online(stage: Stage, home: Path, question: str) -> bool:
     """Searches the web and reads what it finds; False where there is no web, or nothing in it."""
     async with started(stage, home) as agent:
         hits = await search_web(stage, agent, question)
-        if hits and await answer(stage, agent, question, hits):
-            stage.say("\nThis was done on the [bold]internet[/].")
-            return True
+        found = bool(hits) and await answer(stage, agent, question, hits)
+    if found and await researcher.shown(stage, home, question, ()):
+        stage.say("\nThis was done on the [bold]internet[/].")
+        return True
     stage.say("\n[yellow]Going on without the internet, with documents of this machine.[/]")
     return False
 
@@ -60,7 +61,8 @@ async def offline(stage: Stage, home: Path, question: str) -> bool:
                 step.say(f"{len(read)} pages, {characters:,} characters, now searchable; {failed} could not be read")
             with stage.step("Search what was read") as step:
                 hits = show_hits(step, await agent.call("web_search", query=question, num_results=5))
-            done = await answer(stage, agent, question, hits)
+            found = await answer(stage, agent, question, hits)
+        done = found and await researcher.shown(stage, home, question, settings)
     if done:
         stage.say("\nThis was done [bold]without the internet[/], on real documents of this machine.")
     return done

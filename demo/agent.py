@@ -3,15 +3,16 @@
 import os
 import shlex
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mcp import Client, StdioServerParameters
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, EmbeddedResource, TextContent, TextResourceContents
 
 SERVER = ("-m", "outrider", "mcp")
 
@@ -33,16 +34,37 @@ class Agent:
         self.client = client
 
     async def call(self, tool: str, **arguments: Any) -> Answer:
-        """One tool call; a failure is an answer too."""
-        result = await self.client.call_tool(tool, arguments)
+        """One tool call; a failure is an answer too. The connection's `heard` is told of its progress."""
+        result = await self.client.call_tool(tool, arguments, progress_callback=_ignored)
         assert isinstance(result, CallToolResult)
-        text = "\n\n".join(item.text for item in result.content if isinstance(item, TextContent))
+        text = "\n\n".join(_texts(result))
         return Answer(text, result.structured_content or {}, dict(result.meta or {}), bool(result.is_error))
 
 
+async def _ignored(*_: object, **__: object) -> None:
+    """Progress is asked for by listening to it; what it says in full comes to the connection's handler."""
+
+
+def _texts(result: CallToolResult) -> Iterator[str]:
+    for item in result.content:
+        if isinstance(item, TextContent):
+            yield item.text
+        elif isinstance(item, EmbeddedResource) and isinstance(item.resource, TextResourceContents):
+            yield item.resource.text
+
+
 @asynccontextmanager
-async def connected(home: Path, settings: tuple[str, ...] = ()) -> AsyncGenerator[Agent]:
-    """An agent with a server that keeps everything below `home`, started with these settings."""
+async def connected(
+    home: Path,
+    settings: tuple[str, ...] = (),
+    *,
+    person: ElicitationFnT | None = None,
+    heard: MessageHandlerFnT | None = None,
+) -> AsyncGenerator[Agent]:
+    """An agent with a server that keeps everything below `home`, started with these settings.
+
+    `person` answers what the server asks the user; `heard` gets its notices.
+    """
     options = [part for each in settings for part in ("--set", each)]
     server = StdioServerParameters(
         command=sys.executable,
@@ -51,7 +73,8 @@ async def connected(home: Path, settings: tuple[str, ...] = ()) -> AsyncGenerato
         cwd=home,
     )
     with (home / "server.log").open("a") as log:
-        async with Client(stdio_client(server, errlog=log)) as client:
+        transport = stdio_client(server, errlog=log)
+        async with Client(transport, elicitation_callback=person, message_handler=heard) as client:
             yield Agent(client)
 
 

@@ -10,7 +10,8 @@ from demo.agent import Agent, Answer
 from outrider.core.text import terms
 
 LONGEST = 320  # characters of a quote
-SENTENCE = re.compile(r"(?<=[.!?|])\s+|\n+")
+# A line that goes on in small letters belongs to the one before: listings and plain texts break their sentences.
+SENTENCE = re.compile(r"(?:(?<=[.!?|])\s+|\n\s*\n|\n(?![ \t]*[a-z]))(?::\s+)?")
 # Words that say nothing about what is asked.
 COMMON = frozenset(
     terms(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -78,8 +79,8 @@ def providers(url: str) -> dict[str, str]:
 async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     internet = Internet()
     async with fakes.serve(internet) as url:
-        allow = url.removeprefix("http://")
-        code, printed = await demo(QUESTION, **providers(url), OUTRIDER_EGRESS__ALLOW=allow)
+        environ = providers(url) | {"OUTRIDER_EGRESS__ALLOW": url.removeprefix("http://")}
+        code, printed = await demo(QUESTION, **environ, OUTRIDER_BROWSER__EXECUTABLE="/no/browser")
     assert code == 0, printed
     assert internet.asked[0]["query"] == QUESTION
     assert internet.headers[b"x-tavily-access-mode"] == b"keyless"
@@ -88,6 +89,7 @@ async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     assert f"{url}/boiling  characters " in printed
     assert "This was done on the internet." in printed
     assert_everything_is_told(printed)
+    assert_an_agent_has_asked_and_answered(printed, "webbrowser", "water boils at 90 degrees in the mountains", url)
 
 
 async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_those():
@@ -100,6 +102,9 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     assert "concurrent.futures" in printed
     assert "This was done without the internet" in printed
     assert_everything_is_told(printed)
+    said = "The maximum number of threads that can be used to execute the given calls."
+    assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: package concurrent.futures")
+    assert "It is open. I take a look." in printed
 
 
 async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
@@ -107,6 +112,22 @@ async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
     assert code == 1
     assert "No evidence was found for this question." in printed
     assert "claude mcp add" not in printed
+    assert "run_researcher" not in printed
+
+
+def assert_an_agent_has_asked_and_answered(printed: str, asked: str, answer: str, source: str) -> None:
+    agent = printed[printed.index("Give the question to an agent: run_researcher") :]
+    assert "The model is scripted" in agent
+    assert "A real model: export ANTHROPIC_API_KEY" in agent
+    thought, _, rest = agent.partition("\n   ? Allow ")
+    assert "I read the best" in thought
+    assert rest.count("? Allow ") == 0
+    assert f"({asked}) with" in rest.splitlines()[0]
+    assert "allowed" in rest.splitlines()[1]
+    assert answer in rest
+    cited = re.search(r":cite\[(\w{3})\]", rest)
+    assert cited
+    assert source in rest.partition(f"[{cited[1]}] ")[2].splitlines()[0]
 
 
 def assert_everything_is_told(printed: str) -> None:
