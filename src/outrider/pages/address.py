@@ -18,6 +18,8 @@ def absolute(address: str, base: str) -> str:
     address = address.strip()
     if not address or address[0] == "#" or len(address) > ADDRESS_LIMIT:
         return ""
+    if ":~:" in address:  # what a browser shall search for in the page
+        address = address.partition(":~:")[0].rstrip("#")
     if "/." not in address:
         if WHOLE.fullmatch(address):
             return address

@@ -65,11 +65,18 @@ def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid
         line = _line(page, cells, texts, spans, heading=heading)
         if any(line):
             found.append((row, cells, line))
+    if len(found) > 2 and _is_title(found[0][2], found[0][1]):
+        grid.captions.append(found.pop(0)[2][0])
     width = max((len(line) for _, _, line in found), default=0)
     grid.rows = [line + [""] * (width - len(line)) for _, _, line in found]
     grid.marked = any(page.elements[cell][1] == HEADING for _, cells, _ in found for cell in cells)
     grid.headed = bool(found) and (not grid.marked or _is_heading(page, *found[0][:2]))
     return grid
+
+
+def _is_title(line: list[str], cells: list[int]) -> bool:
+    """Whether a row is one cell over all columns: what the table is about, and no column's name."""
+    return len(cells) == 1 and len(line) > 1 and bool(line[0])
 
 
 def _is_heading(page: Blocks, row: int, cells: list[int]) -> bool:

@@ -1,4 +1,4 @@
-"""What a cut tears apart, put together again: tables of data, and headings between what was kept.
+"""What a cut tears apart, put together again: tables of data, listings, and headings between what was kept.
 
 Measured on every fourth page of the large corpus: a title, or a caption, that is kept against the cut costs F1 (.0012
 and .0008), since references leave out most of them. So neither is done here.
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from outrider.pages.content.blocks import NUMBER, Blocks
 
-TABLE, HEADED = NUMBER["table"], NUMBER["th"]
+TABLE, HEADED, PRE = NUMBER["table"], NUMBER["th"], NUMBER["pre"]
 HEADINGS = frozenset(NUMBER[f"h{level}"] for level in range(1, 7))
 FEWEST = 3  # blocks of a table that is looked at as a whole
 LONGEST = 600  # characters of a block in a table of data
@@ -18,12 +18,12 @@ ABOVE = 3  # elements that a block of a heading stands in
 def mended(page: Blocks, chosen: list[int]) -> list[int]:
     """The chosen blocks and those that belong to them.
 
-    Of a table of data with headings all, if half of it was chosen. Where nothing but such tables and their headings,
+    Of a table of data with headings, and of a listing, all, if half of it was chosen. Where nothing but such tables and their headings,
     or one heading, was left out between two chosen blocks, they are chosen too.
     """
     tables = _tables_of_data(page)
     kept = set(chosen)
-    for blocks in tables:
+    for blocks in (*tables, *_listings(page)):
         missing = [block for block in blocks if block not in kept]
         if len(missing) * 2 <= len(blocks):
             kept.update(missing)
@@ -52,6 +52,12 @@ def _is_heading(page: Blocks, block: int) -> bool:
             return True
         at = page.elements[at][0]
     return False
+
+
+def _listings(page: Blocks) -> list[range]:
+    """The blocks of each listing whose lines are elements."""
+    ranges = [range(row[5], page.last[at]) for at, row in enumerate(page.elements) if row[1] == PRE]
+    return [blocks for blocks in ranges if len(blocks) > 1]
 
 
 def _tables_of_data(page: Blocks) -> list[range]:

@@ -1,8 +1,10 @@
 """Posts of a discussion: who wrote each, and when, by what the page marks as such."""
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 
+from outrider.pages.content.blocks import NUMBER as TAG_NUMBER
 from outrider.pages.content.blocks import Blocks
 from outrider.pages.content.words import NUMBER
 
@@ -10,6 +12,8 @@ POST = sum(1 << NUMBER[name] for name in ("message", "comment", "post"))
 PERSON = sum(1 << NUMBER[name] for name in ("author", "user"))
 FEWEST = 2  # posts of a discussion
 MOST = 2_000
+LABELS = frozenset({TAG_NUMBER["dt"], TAG_NUMBER["dd"]})
+ODD = re.compile(r"[\W_]+")
 NAME = 40  # characters of a name
 YEAR = re.compile(r"\d{4}|\d.*\d:\d\d")
 BYLINE = 120  # characters of a block that says who wrote what follows
@@ -61,16 +65,38 @@ def _nested(page: Blocks, element: int, members: list[int]) -> bool:
 
 
 def _author(page: Blocks, element: int, blocks: range) -> str:
-    """The name in the first short block that is marked as being about a person."""
+    """The name in the first short block that is marked as being about a person, one that is a link if any is, best to
+    an address with the name in it: beside names stand ranks, titles and whether somebody is there.
+    """
+    plain = linked = ""
     for block in blocks[:12]:
         text, row = page.texts[block], page.rows[block]
         if len(text) > BYLINE or not (row[7] & PERSON or _marked(page, row[0], element)):
             continue
-        named = page.named.get(block, "")
-        name = named if 0 < len(named) <= NAME else text
-        if 1 < len(name) <= NAME and any(map(str.isalnum, name)) and not YEAR.search(name):
-            return name.rstrip(" :,")
-    return ""
+        if _is_name(named := page.named.get(block, "")):
+            linked = linked or named
+            if _is_addressed(page, block, named):
+                return named.rstrip(" :,")
+        elif not plain and _is_name(text) and not _is_label(page, row[0]):
+            plain = text
+    return (linked or plain).rstrip(" :,")
+
+
+def _is_addressed(page: Blocks, block: int, name: str) -> bool:
+    """Whether a link that begins in the block, with this name, leads to an address that holds it."""
+    at = bisect_left(page.links, block, key=lambda link: link[1])
+    letters = ODD.sub("", name.lower())
+    near = page.links[max(0, at - 2) : at + 5]
+    return bool(letters) and any(link[1] == block and letters in ODD.sub("", link[0].lower()) for link in near)
+
+
+def _is_label(page: Blocks, element: int) -> bool:
+    """Whether an element is a term of a list, or somebody's title."""
+    return page.elements[element][1] in LABELS or "title" in page.names[element].lower()
+
+
+def _is_name(text: str) -> bool:
+    return 1 < len(text) <= NAME and any(map(str.isalpha, text)) and not YEAR.search(text)
 
 
 def _marked(page: Blocks, at: int, above: int) -> bool:

@@ -48,15 +48,14 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     if OPEN.search(source) or b">" not in source[:LONG]:
         source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
     source = _shortened(source[:limit])
-    spans = _markup(source)
-    names = _names(source, spans)
-    if len(spans) > 1 and source.count(b"<") - names.total() > UNSEEN:
-        spans = [(0, len(source))]
+    for spans in (_markup(source), [(0, len(source))]):
         names = _names(source, spans)
-    if names.total() <= tags and not _suspect(names):
-        return source
-    markup = b" ".join([source[start:end] for start, end in spans])
-    return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
+        if names.total() > tags or _suspect(names):
+            markup = b" ".join([source[start:end] for start, end in spans])
+            return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
+        if source.count(b"<") - names.total() <= UNSEEN:
+            break
+    return source
 
 
 def _shortened(source: bytes) -> bytes:

@@ -91,6 +91,11 @@ def test_a_caption_and_row_headings_of_a_table_are_kept():
     assert read.tables == [[["High", "6:12"], ["Low", "12:30"]]]
 
 
+def test_a_row_of_one_cell_is_the_title_of_its_table():
+    read = whole("<table><tr><th colspan=2>Lamp<tr><td>Price<td>9<tr><td>Light<td>2 lm</table>")
+    assert read.markdown == "Lamp\n\n| Price | 9 |\n| --- | --- |\n| Light | 2 lm |"
+
+
 def test_a_very_wide_table_becomes_records():
     head, row = ("".join(f"<{tag}>{word}{at}" for at in range(25)) for tag, word in (("th", "c"), ("td", "v")))
     read = whole(f"<table><tr>{head}<tr>{row}</table>")

@@ -23,6 +23,7 @@ def chosen_of(source: str, dropped: set[str]) -> list[str]:
         (TABLE, {"Port Depth", "Conwy 6 m"}),
         (f"<p>Depths<h3>Ports</h3>{TABLE}<p>So far", {"Ports", "Port Depth", "Aber 4 m", "Borth 2 m", "Conwy 6 m"}),
         ("<p>One<h2>Then</h2><p>Two", {"Then"}),
+        ("<pre><div>one</div><div>two</div><div>three</div></pre>", {"two"}),
         ("<p>One<h2><span><div>Then</div></span></h2><p>Two", {"Then"}),
     ],
 )
