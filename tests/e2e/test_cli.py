@@ -167,6 +167,42 @@ async def test_doctor_says_what_is_missing_and_the_remedy(home: Path):
     assert "Brave" in said
 
 
+async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that_cannot_work(home: Path):
+    folder = home / ".outrider" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "poet.md").write_text("---\ndescription: Rhymes\n---\nYou rhyme.\n")
+    (folder / "broken.md").write_text("---\ndescription: x\ntoolset: web\n---\nHello.\n")
+    (folder / "lost.md").write_text("---\ndescription: x\ntools: [fly_away]\n---\nHello.\n")
+    (folder / "dumb.md").write_text("---\ndescription: x\nmodel: nobody\n---\nHello.\n")
+    done = await outrider(home, "doctor", "--json", OPENAI_API_KEY="sk-secret", OUTRIDER_MODELS__LOCAL="false")
+    found = json.loads(done.stdout)
+    said = {each["what"]: each for each in found}
+    assert done.returncode == 1
+    assert any(what.startswith("agents think with openai:") for what in said)
+    [keyless] = [each for what, each in said.items() if "Claude is not used: no key" in what]
+    assert (keyless["state"], keyless["remedy"].split(";")[0]) == ("note", "set ANTHROPIC_API_KEY")
+    bad = {each["what"]: each["remedy"] for each in found if each["state"] == "bad"}
+    assert len(bad) == 3
+    assert any("broken.md" in what and "toolsets" in remedy for what, remedy in bad.items())
+    assert any(what.startswith("agent lost: ") and "fly_away" in what for what in bad)
+    assert any(what.startswith("agent dumb: ") and "provider:model" in remedy for what, remedy in bad.items())
+    assert b"sk-secret" not in done.stdout + done.stderr
+
+
+async def test_doctor_says_the_ways_to_a_model_where_there_is_none(home: Path):
+    done = await outrider(home, "doctor", OUTRIDER_MODELS__LOCAL="false")
+    said = done.stdout.decode()
+    assert done.returncode == 0, said
+    assert "models: no model is configured" in said
+    assert "set a provider's key in the environment" in said
+
+
+async def test_doctor_finds_a_chosen_model_without_its_key(home: Path):
+    done = await outrider(home, "doctor", "--set", "models.default=anthropic:claude-x")
+    assert done.returncode == 1
+    assert b"set ANTHROPIC_API_KEY" in done.stdout
+
+
 async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(home: Path):
     blocked = home / "file"
     blocked.write_text("not a folder")

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -14,6 +15,7 @@ from outrider.core.errors import OutriderError
 from outrider.settings import Loaded
 
 if TYPE_CHECKING:
+    from outrider.agents.definition import Agent
     from outrider.app import App
 
 State = Literal["ok", "note", "bad"]
@@ -35,7 +37,7 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @setting
 def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
-    """Check settings, storage, keys and (with --online) the way to the web."""
+    """Check settings, storage, keys, models, agents and (with --online) the way to the web."""
     findings = run(lambda: _examine(loaded(sets), online=online), as_json=as_json)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -55,6 +57,8 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
         findings += [each async for each in _storage(app)]
         findings += [each async for each in _providers(app)]
         findings += _browser(app)
+        findings += [each async for each in _models(app)]
+        findings += [each async for each in _agents(app)]
         if online:
             findings += [each async for each in _web(app)]
     return findings
@@ -93,6 +97,55 @@ def _browser(app: "App") -> list[Finding]:
         found = Finding("ok", f"browser: {facts['executable'] or 'another process'} ({facts['how']})")
     sandbox = [Finding("ok", "browser: Chromium's sandbox is on")] if facts["sandbox"] else []
     return [found, *sandbox, *(Finding("note", f"browser: {warning}") for warning in facts["warnings"])]
+
+
+async def _models(app: "App") -> AsyncGenerator[Finding]:
+    settings = app.loaded.settings.models
+    try:
+        chain = await app.models.chain()
+        yield Finding("ok", f"agents think with {', then '.join(each.label for each in chain)}")
+    except OutriderError as error:
+        # Agents are no duty; only a choice that does not work is wrong.
+        yield Finding("bad" if settings.default else "note", f"models: {error.message}", error.hint)
+    for name in (name for name in settings.profiles if name not in settings.default):
+        try:
+            yield Finding("ok", f"model profile {name}: {(await app.models.chain([name]))[0].label}")
+        except OutriderError as error:
+            yield Finding("bad", error.message, error.hint)
+    for each in await app.models.status():
+        if each.usable:
+            yield Finding("ok", f"model: {each.title}, {each.model}")
+        else:
+            yield Finding("note", f"model: {each.title} is not used: {each.reason}", each.remedy)
+
+
+async def _agents(app: "App") -> AsyncGenerator[Finding]:
+    if not all(find_spec(name) for name in ("dbos", "pydantic_ai", "yaml")):
+        from outrider.agents.extra import missing
+
+        yield Finding("note", f"agents: {missing().message}", missing().hint)
+        return
+    for each in app.catalogue.problems():
+        yield Finding("bad", f"agents: {each.message}", each.hint)
+    try:
+        agents = (await app.catalogue.all()).values()
+    except OutriderError as error:
+        yield Finding("bad", f"agents: {error.message}", error.hint)
+        return
+    broken = [finding for agent in agents if (finding := await _unfit(app, agent))]
+    for finding in broken:
+        yield finding
+    yield Finding("ok", f"agents: {len(agents) - len(broken)} can be asked (`outrider agents list`)")
+
+
+async def _unfit(app: "App", agent: "Agent") -> Finding | None:
+    """Why a run of the agent would not begin; the lack of any model has been said already."""
+    try:
+        await app.runs.check(agent)
+    except OutriderError as error:
+        said = error.code == "no_model" and not agent.model
+        return None if said else Finding("bad", f"agent {agent.name}: {error.message}", error.hint)
+    return None
 
 
 async def _web(app: "App") -> AsyncGenerator[Finding]:
