@@ -18,8 +18,8 @@ ABOVE = 3  # elements that a block of a heading stands in
 def mended(page: Blocks, chosen: list[int]) -> list[int]:
     """The chosen blocks and those that belong to them.
 
-    Of a table of data with headings, and of a listing, all, if half of it was chosen. Where nothing but such tables and their headings,
-    or one heading, was left out between two chosen blocks, they are chosen too.
+    Of a table of data with headings, and of a listing, all, if half of it was chosen. Where nothing but such
+    tables and their headings, or one heading, was left out between two chosen blocks, they are chosen too.
     """
     tables = _tables_of_data(page)
     kept = set(chosen)
