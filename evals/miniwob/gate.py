@@ -8,22 +8,19 @@ LEAST_SOLVED = 98
 LEAST_CLICKABLE = 0.99  # of what a pointer can reach
 LEAST_WORDS = 0.995  # of what can be seen
 # Tasks that no script of ours solves, and why. All others must be solved.
-COORDINATES = "wants a press at a point of an empty drawing: the tools press elements"
+DRAWN = "wants a line drawn freely: the tools drag from one element to another"
 PACE = "moves faster than one who looks, thinks and acts in turn"
 MISSES = {
-    "bisect-angle": COORDINATES,
     "chase-circle": PACE,
     "click-checkboxes-soft": "wants to know which words mean nearly the same: a model's part",
     "count-sides": "the shape is drawn on a canvas: takeScreenshot is for those who see",
     "drag-cube": "a cube turned by dragging it about: wants to be seen",
-    "draw-circle": COORDINATES,
-    "draw-line": COORDINATES,
-    "find-midpoint": COORDINATES,
-    "hot-cold": COORDINATES,
+    "draw-circle": DRAWN,
+    "draw-line": DRAWN,
+    "hot-cold": "wants the pointer moved about over an empty area",
     "hover-shape": PACE,
     "moving-items": PACE,
     "number-checkboxes": "the example is a picture: wants to be seen",
-    "right-angle": COORDINATES,
     "simon-says": PACE,
     "use-colorwheel-2": "the colour is only painted: wants to be seen",
 }

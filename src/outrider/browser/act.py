@@ -18,7 +18,7 @@ from outrider.browser.frames import Frame
 from outrider.browser.outcome import Outcome
 from outrider.browser.outline import limited
 from outrider.browser.page import Button, Page
-from outrider.browser.resolve import Place, Reach, Target, target
+from outrider.browser.resolve import Place, Point, Reach, Target, target
 from outrider.browser.snapshot import Eyes
 from outrider.browser.watch import Watch
 
@@ -52,6 +52,7 @@ class Hands:
         button: Button = "left",
         count: int = 1,
         modifiers: tuple[str, ...] = (),
+        at: Point | None = None,
         settle: Settle | None = None,
     ) -> Outcome:
         """Presses once on an element.
@@ -61,6 +62,7 @@ class Hands:
             button: Of the mouse.
             count: 2 for a double click.
             modifiers: Keys held meanwhile: Alt, Control, Meta, Shift.
+            at: Where on it, in CSS pixels from its top left corner; None where it is best reached.
             settle: As in the class.
 
         Raises:
@@ -70,7 +72,7 @@ class Hands:
         async def press(place: Place) -> None:
             await self.page.mouse("click", place.x, place.y, button=button, count=count, modifiers=modifiers)
 
-        outcome, _ = await self.press_on(target(asked), "click", press, settle)
+        outcome, _ = await self.press_on(target(asked), "click", press, settle, at=at)
         return outcome
 
     async def hover(self, asked: str, *, settle: Settle | None = None) -> Outcome:
@@ -100,19 +102,26 @@ class Hands:
         """Presses keys on whatever has the focus: `Enter`, `Control+a`. Raises InvalidInput."""
         await self.remember(settle)
         with Watch(self.page) as watch:
+            await self.eyes.scripts.call(self.page.main, "observe")
             await self.unless_blocked(self.page.key(chord), watch)
             told = await self._settled(self.page.main, "", watch, settle)
             return await self.outcome("press", None, watch, told, settle, element=chord)
 
     async def press_on(
-        self, asked: Target, action: str, press: Callable[[Place], Awaitable[None]], settle: Settle | None = None
+        self,
+        asked: Target,
+        action: str,
+        press: Callable[[Place], Awaitable[None]],
+        settle: Settle | None = None,
+        *,
+        at: Point | None = None,
     ) -> tuple[Outcome, dict[str, Any]]:
         """Aims, presses, and sees to it that the press has landed; aims again at what has moved away."""
         await self.remember(settle)
         with Watch(self.page) as watch:
             told: dict[str, Any] = {}
             for attempt in range(TRIES):
-                place = await self.reach.place(asked, action, steady=attempt > 0, strict=attempt == 0)
+                place = await self.reach.place(asked, action, steady=attempt > 0, strict=attempt == 0, at=at)
                 await self.unless_blocked(press(place), watch)
                 told = await self.told(place, watch, settle)
                 if not told or told["landed"] or watch.starting or watch.dialogs:

@@ -8,6 +8,7 @@ from outrider.browser.frames import Frame
 from outrider.browser.scripts import REF, Scripts
 from outrider.core.errors import InvalidInput
 
+Point = tuple[float, float]
 PREFIXES = ("ref=", "@", "css=")
 
 
@@ -78,7 +79,14 @@ class Reach:
         self.scripts = scripts
 
     async def place(
-        self, asked: Target, action: str, *, steady: bool = False, strict: bool = True, carried: str = ""
+        self,
+        asked: Target,
+        action: str,
+        *,
+        steady: bool = False,
+        strict: bool = True,
+        carried: str = "",
+        at: Point | None = None,
     ) -> Place:
         """Resolves, checks, scrolls into view, waits until it is still, and hit-tests.
 
@@ -88,11 +96,14 @@ class Reach:
             steady: Watches some frames even where nothing seems to move.
             strict: Refuses a reference whose element has changed its meaning.
             carried: The reference of what is dragged there: it may lie over the place.
+            at: Where on it, in CSS pixels from its top left corner; None where it is best reached.
 
         Raises:
             OutriderError: see `diagnose.failure`.
         """
-        frame, told = await self._aimed(asked, action, {"strict": strict, "steady": steady, "carried": carried})
+        frame, told = await self._aimed(
+            asked, action, {"strict": strict, "steady": steady, "carried": carried, "at": at}
+        )
         x, y = told["x"], told["y"]
         around = frame
         while around.parent is not None:

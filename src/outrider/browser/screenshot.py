@@ -49,20 +49,25 @@ async def screenshot(
     Raises:
         InvalidInput: The element has no size.
     """
-    layout = await page.send("Page.getLayoutMetrics", timeout=SECONDS)
-    if element is not None:
-        clip = await _box(page, element, layout)
-    content, viewport = layout["cssContentSize"], layout["cssVisualViewport"]
-    if full:
-        clip = (0, 0, content["width"], content["height"])
-    width, height = (clip[2], clip[3]) if clip else (viewport["clientWidth"], viewport["clientHeight"])
-    width, allowed = min(width, SIDE_LIMIT), min(height, SIDE_LIMIT, AREA_LIMIT // max(int(width), 1))
+    asked = page.send("Page.getLayoutMetrics", timeout=SECONDS)
     params: dict[str, Any] = {"format": format, "optimizeForSpeed": format == "png"}
     params |= {"quality": quality} if format != "png" else {}
-    if clip:
-        x, y = max(clip[0], 0), max(clip[1], 0)
-        area = {"x": x, "y": y, "width": width, "height": allowed, "scale": 1}
-        params |= {"clip": area, "captureBeyondViewport": True}
+    if not (full or element or clip):
+        taken = page.send("Page.captureScreenshot", params, timeout=SECONDS)
+        viewport = (await asked)["cssVisualViewport"]
+        width, height = round(viewport["clientWidth"]), round(viewport["clientHeight"])
+        return Picture(b64decode((await taken)["data"]), f"image/{format}", width, height)
+    layout = await asked
+    if element is not None:
+        clip = await _box(page, element, layout)
+    content = layout["cssContentSize"]
+    if full or clip is None:
+        clip = (0, 0, content["width"], content["height"])
+    width, height = clip[2], clip[3]
+    width, allowed = min(width, SIDE_LIMIT), min(height, SIDE_LIMIT, AREA_LIMIT // max(int(width), 1))
+    x, y = max(clip[0], 0), max(clip[1], 0)
+    area = {"x": x, "y": y, "width": width, "height": allowed, "scale": 1}
+    params |= {"clip": area, "captureBeyondViewport": True}
     answer = await page.send("Page.captureScreenshot", params, timeout=SECONDS)
     return Picture(b64decode(answer["data"]), f"image/{format}", round(width), round(allowed), allowed < height)
 

@@ -27,12 +27,16 @@ async def clickElement(
     selector: Selector,
     button: Literal["left", "right", "middle"] = "left",
     clicks: Annotated[int, Field(ge=1, le=3)] = 1,
+    at: Annotated[list[float] | None, Field(description="[x, y] in it, px")] = None,
     settle: Annotated[bool, Field(description="Wait for what it sets off")] = True,
 ) -> Result:
     """Click once, exactly there, or say what is in the way."""
+    if at is not None and len(at) != 2:
+        raise InvalidInput("at: needs two numbers", hint="send [x, y], pixels from the element's top left corner")
+    point = (at[0], at[1]) if at else None
     async with at_work(browsers, call, sessionId, selector) as work:
         wait = "auto" if settle else "none"
-        outcome = await work.grip.hands.click(selector, button=button, count=clicks, settle=wait)
+        outcome = await work.grip.hands.click(selector, button=button, count=clicks, at=point, settle=wait)
         return acted_as_data(choices, work.session, outcome, "newPages", "dialogs")
 
 

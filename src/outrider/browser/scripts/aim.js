@@ -3,14 +3,14 @@
 const STEADY_FRAMES = 60;
 const PRESSING = new Set(["click", "check", "uncheck", "drag"]);
 
-async function aim(target, action, { strict = true, steady = false, arm = true, carried = "" } = {}) {
+async function aim(target, action, { strict = true, steady = false, arm = true, carried = "", at = null } = {}) {
   const { element, failure } = resolve(target, { strict });
   if (failure) return { ok: false, ...failure, ...(element ? evidence(element) : { viewport: viewport() }) };
   const aimed = stand(element, action);
   const problem = obstacle(aimed, action);
   if (problem) return { ok: false, ...problem, ...evidence(aimed) };
   if ((steady || isMoving(aimed)) && !(await comesToRest(aimed))) return { ok: false, ...restless(), ...evidence(aimed) };
-  const point = (action === "drop" && dropPoint(aimed, elementOf(carried))) || reach(aimed);
+  const point = at ? spot(aimed, at) : (action === "drop" && dropPoint(aimed, elementOf(carried))) || reach(aimed);
   if (point.reason) return { ok: false, ...point, ...evidence(aimed) };
   if (arm) guard.arm(aimed, PRESSING.has(action));
   return { ok: true, x: point.x, y: point.y, ref: refOf(element), element: describe(element), before: stateOf(element), ...facts(element) };
@@ -47,6 +47,30 @@ function evidence(element) {
 
 function reach(element) {
   return pointOn(element) || scrolled(element) || unreachable(element);
+}
+
+// A point that was asked for, in pixels from the top left corner.
+function spot(element, [x, y]) {
+  const { width, height } = element.getBoundingClientRect();
+  if (!(x >= 0 && y >= 0 && x < width && y < height)) {
+    return failing("bad_value", `at: [${x}, ${y}] is outside of its ${Math.round(width)}×${Math.round(height)} pixels`, "choose a point inside");
+  }
+  const hit = spotted(element, x, y);
+  if (hit && counts(element, hit)) return placeOf(element, x, y);
+  return hit ? failing("covered", `covered there by ${describe(hit)}`, "choose another point") : outside(element);
+}
+
+function spotted(element, x, y) {
+  const there = () => { const place = placeOf(element, x, y); return hitAt(place.x, place.y); };
+  const hit = there();
+  if (hit && counts(element, hit)) return hit;
+  element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  return there();
+}
+
+function placeOf(element, x, y) {
+  const { left, top } = element.getBoundingClientRect();
+  return { x: left + x, y: top + y };
 }
 
 // Its middle, even where that is under what is being dragged, or only an outline without a fill.

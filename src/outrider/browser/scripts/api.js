@@ -43,7 +43,7 @@ function begin(prefix) {
 }
 
 const api = {
-  snapshot, aim, settle, rest, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
+  snapshot, aim, observe, settle, rest, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
   selectedText, throughFrame, boxOfRef, boxes, position,
 };
 

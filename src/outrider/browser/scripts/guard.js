@@ -8,13 +8,14 @@ const ARMED_MS = 8000; // a press that was given up must not leave the page shut
 class Guard {
   constructor() {
     this.target = null;
+    this.armed = false;
     this.listener = (event) => this.see(event);
     this.observer = new MutationObserver((records) => this.changed(records.length));
   }
 
   arm(element, pressing) {
     this.disarm();
-    Object.assign(this, { target: element, landed: null, on: null, clicks: 0, changes: 0, at: 0, started: performance.now() });
+    Object.assign(this, { target: element, armed: true, landed: null, on: null, clicks: 0, changes: 0, at: 0, started: performance.now() });
     this.url = location.href;
     this.focus = focused();
     if (pressing) for (const kind of PRESSES) addEventListener(kind, this.listener, { capture: true, passive: false });
@@ -41,11 +42,12 @@ class Guard {
   }
 
   disarm() {
-    if (!this.target) return;
+    if (!this.armed) return;
     this.changed(this.observer.takeRecords().length);
     this.observer.disconnect();
     for (const kind of PRESSES) removeEventListener(kind, this.listener, { capture: true });
     this.target = null;
+    this.armed = false;
   }
 }
 
@@ -60,6 +62,12 @@ function deepest(hit, event) {
 }
 
 const guard = new Guard();
+
+// Before keys, which go to whatever has the focus.
+function observe() {
+  guard.arm(null, false);
+  return true;
+}
 
 function focused() {
   let active = document.activeElement;

@@ -384,3 +384,34 @@ async def test_keys_are_pressed_where_the_focus_is(visit: Visiting) -> None:
     await on.hands.press("Control+a")
     await on.hands.press("Delete")
     assert await on.js("document.getElementById('text').value") == ""
+
+
+async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: Visiting) -> None:
+    drawing = (
+        "<canvas id=c width=200 height=100 style='border:5px solid; margin-top:2000px'></canvas><output id=o></output>"
+    )
+    script = "<script>c.onclick = e => { o.textContent = `at ${e.offsetX + 5} ${e.offsetY + 5}` }</script>"
+    on = await visit(drawing + script)
+    outcome = await on.hands.click("#c", at=(30, 40))
+    assert "at 30 40" in outcome.changes
+
+
+async def test_a_point_outside_of_an_element_is_refused(visit: Visiting) -> None:
+    on = await visit("<button id=b style='width:100px;height:30px'>Press</button>")
+    with pytest.raises(OutriderError, match="outside of its 100×30 pixels"):
+        await on.hands.click("#b", at=(100, 10))
+
+
+async def test_a_covered_point_of_an_element_is_refused(visit: Visiting) -> None:
+    over = "<div id=over style='position:fixed;left:50px;top:0;width:200px;height:200px;background:red'></div>"
+    on = await visit(f"<body style='margin:0'><button id=b style='width:100px;height:30px'>Press</button>{over}")
+    with pytest.raises(OutriderError, match="covered there by <div#over>"):
+        await on.hands.click("#b", at=(70, 10))
+    assert (await on.hands.click("#b", at=(20, 10))).to_dict()["ok"] is True
+
+
+async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: Visiting) -> None:
+    page = "<input id=i><output id=o></output><script>i.onkeydown = () => { let n = 0; const go = () => {"
+    on = await visit(page + " o.textContent = `step ${++n}`; if (n < 5) setTimeout(go, 30) }; go() }</script>")
+    await on.hands.click("#i")
+    assert "step 5" in (await on.hands.press("a")).changes

@@ -154,10 +154,10 @@ async def test_the_viewport_is_shown_and_the_rest_outlined(visit: Visiting) -> N
     text = str(await on.eyes.snapshot())
     assert "1 | Name 1" in text
     assert "Name 250" not in text
-    assert re.search(r"… below: ## After · \d+ rows", text)
+    assert re.search(r"… below: After, \d+ rows", text)
     await on.js("scrollTo(0, 3000)")
     text = str(await on.eyes.snapshot())
-    assert "… above: # Rows" in text
+    assert "… above: Rows" in text
     assert "| Name 1\n" not in text
 
 
@@ -188,7 +188,7 @@ async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(visit: 
     cards = "".join(f"<div><h3>Card {n}</h3><span onclick=1>*</span> <a href=/{n}>Open</a></div>" for n in range(60))
     on = await visit(f"<style>div {{ height: 100px }}</style><section>{cards}</section>")
     shown = str(await on.eyes.snapshot())
-    assert shown.count("[Open ") == shown.count("### Card") - 6 == shown.count("<* ")
+    assert shown.count("[Open ") == shown.count("### Card") == shown.count("<* ")
     assert "above" not in shown
 
 
