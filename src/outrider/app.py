@@ -36,12 +36,10 @@ from outrider.playbooks import Playbooks
 from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.evaluating.flow import Evaluator
 from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
-from outrider.toolsets.web_eval_done import DONE, done_tool
-from outrider.toolsets.web_eval_flow import Evaluator
 from outrider.toolsets.web_eval_settings import WebEvalSettings
-from outrider.toolsets.web_eval_watch import WatchedToolbox, Watcher
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -194,14 +192,16 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     )
     catalogue = Catalogue(settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", database)
     evaluations = Evaluations(database)
-    watcher = Watcher(evaluations, browsers, artifacts)
 
     def house() -> Toolbox:
         """All tools that agents may get, offered to hosts or not."""
-        inner = {DONE: done_tool()}
-        return WatchedToolbox(every.values(), services, events, settings.tools, watcher=watcher, inner=inner)
+        from outrider.toolsets.evaluating.done import DONE, done_tool
+        from outrider.toolsets.evaluating.watch import WatchedToolbox
 
-    evaluator = Evaluator(evaluations, watcher, browsers, models, runs, catalogue, toolbox=house)
+        inner = {DONE: done_tool()}
+        return WatchedToolbox(every.values(), services, events, settings.tools, watcher=evaluator.watcher, inner=inner)
+
+    evaluator = Evaluator(evaluations, artifacts, browsers, models, runs, catalogue, toolbox=house)
     services: dict[type, Any] = {
         Search: search,
         Pages: pages,

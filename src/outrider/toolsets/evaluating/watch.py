@@ -81,21 +81,33 @@ class Watch:
 
 
 class Watcher:
-    """Watches all evaluations of this process."""
+    """Watches all evaluations of this process.
 
-    def __init__(self, evaluations: Evaluations, browsers: Browsers, artifacts: Artifacts) -> None:
+    Args:
+        evaluations: Keeps what is seen.
+        browsers: Shows it.
+        artifacts: Keeps the pictures.
+        mind: Hears of each call the evaluation and its run, so that somebody waits for the end of that.
+    """
+
+    def __init__(
+        self, evaluations: Evaluations, browsers: Browsers, artifacts: Artifacts, *, mind: Callable[[str, str], None]
+    ) -> None:
         self._evaluations = evaluations
         self._browsers = browsers
         self._artifacts = artifacts
         self._watches: dict[str, Watch] = {}
+        self._mind = mind
 
     async def of(self, call: Call) -> Watch | None:
         """The evaluation that a call belongs to: its session bears the evaluation's name."""
         watch = self._watches.get(call.session)
-        if watch is not None or call.run is None:
-            return watch
-        evaluation = await self._evaluations.find(call.session)  # another process began it
-        return await self.begin(evaluation) if evaluation else None
+        if watch is None and call.run is not None:
+            evaluation = await self._evaluations.find(call.session)  # another process began it
+            watch = await self.begin(evaluation) if evaluation else None
+        if watch is not None and call.run is not None:
+            self._mind(call.session, call.run.id)
+        return watch
 
     async def begin(self, evaluation: Evaluation) -> Watch:
         """Begins to watch, or goes on where another process has stopped."""

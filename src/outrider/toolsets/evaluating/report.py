@@ -11,9 +11,9 @@ from outrider.agents.evaluations.ranking import ranked
 from outrider.agents.run import Run
 from outrider.core.result import Result, Text
 from outrider.toolsets.browser_use import line
-from outrider.toolsets.web_eval_done import RESULT_CHARS
-from outrider.toolsets.web_eval_script import StepOutcome
-from outrider.toolsets.web_eval_watch import Sight
+from outrider.toolsets.evaluating.done import RESULT_CHARS
+from outrider.toolsets.evaluating.script import StepOutcome
+from outrider.toolsets.evaluating.watch import Sight
 
 VERSION = "gsd.web_eval_agent.v1"
 SUMMARY_CHARS = 2_000

@@ -5,8 +5,9 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -17,21 +18,21 @@ from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.evaluations import Evaluation, Evaluations, Record
 from outrider.agents.evaluations.evaluation import Mode
-from outrider.agents.evaluations.wall import is_wall
 from outrider.agents.models import Models
 from outrider.agents.run import Run
 from outrider.agents.runs import Runs
 from outrider.browser.browsers import Browsers
-from outrider.browser.redact import clean_url
+from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Unavailable
 from outrider.core.result import Result
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import line
-from outrider.toolsets.web_eval_done import DONE, check_schema
-from outrider.toolsets.web_eval_report import Verdict, answer, of_run, of_script, result
-from outrider.toolsets.web_eval_script import Script, ScriptStep, StepOutcome
-from outrider.toolsets.web_eval_watch import Sight, Watcher
+from outrider.toolsets.evaluating.script import Script, ScriptStep, StepOutcome
+
+if TYPE_CHECKING:
+    from outrider.toolsets.evaluating.report import Verdict
+    from outrider.toolsets.evaluating.watch import Sight, Watcher
 
 AGENT = "browser"
 BEAT = 15.0  # seconds between signs of life: some clients cut silent calls at 60
@@ -81,7 +82,7 @@ class Evaluator:
     def __init__(
         self,
         evaluations: Evaluations,
-        watcher: Watcher,
+        artifacts: Artifacts,
         browsers: Browsers,
         models: Models,
         runs: Runs,
@@ -90,13 +91,21 @@ class Evaluator:
         toolbox: Callable[[], Toolbox],
     ) -> None:
         self.evaluations = evaluations
-        self._watcher = watcher
+        self._artifacts = artifacts
         self._browsers = browsers
         self._models = models
         self._runs = runs
         self._catalogue = catalogue
         self._toolbox = toolbox
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+
+    @cached_property
+    def watcher(self) -> "Watcher":
+        """Sees what evaluations do in this process; loaded at the first."""
+        from outrider.toolsets.evaluating.watch import Watcher
+
+        return Watcher(self.evaluations, self._browsers, self._artifacts, mind=self._mind)
 
     async def evaluate(self, wish: Wish, call: Call) -> Result:
         """The answer, once the evaluation has ended; a failed one is an answer too.
@@ -109,12 +118,14 @@ class Evaluator:
         if call.state:
             return await self._again(await self.evaluations.get(call.state, call), call)
         if wish.output_schema is not None:
+            from outrider.toolsets.evaluating.done import check_schema
+
             check_schema(wish.output_schema)
         toolbox = self._toolbox()
         allowed = _allowed(toolbox)
         agent = None if wish.steps else await self._agent(wish, call, allowed)
         evaluation = await self._begun(wish, call)
-        await self._watcher.begin(evaluation)
+        await self.watcher.begin(evaluation)
         started = time.monotonic()
         try:
             session_id = await self._opened(toolbox, evaluation, wish, call)
@@ -127,9 +138,7 @@ class Evaluator:
             return await self._failed(evaluation, error)
         except BaseException as error:
             with anyio.CancelScope(shield=True):
-                await self._concluded(
-                    evaluation, Verdict("failed", "error" if isinstance(error, Exception) else "cancelled")
-                )
+                await self._broken_off(evaluation, error)
             raise
         return await self._followed(evaluation, run, call)
 
@@ -143,11 +152,12 @@ class Evaluator:
         if run is not None and run.ended:
             await self._ended(found.id, run)
         elif run is None and late:
-            await self._concluded(found, Verdict("failed", "error", warnings=["its process ended in the middle"]))
+            await self._broken_off(found, Unavailable("its process ended in the middle"))
         return await self.evaluations.find(found.id) or found
 
     async def aclose(self) -> None:
         """Stops waiting for runs; they stay as they are, and are concluded when somebody asks for them."""
+        self._closed = True
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -157,6 +167,8 @@ class Evaluator:
 
     async def _agent(self, wish: Wish, call: Call, allowed: frozenset[str]) -> Agent:
         """The browser's agent as it works here. Raises NotConfigured where nothing can think."""
+        from outrider.toolsets.evaluating.done import DONE
+
         agent = await self._catalogue.get(AGENT, call.workspace)
         try:
             await self._models.chain(agent.model)
@@ -176,6 +188,8 @@ class Evaluator:
         )
 
     async def _begun(self, wish: Wish, call: Call) -> Evaluation:
+        from outrider.browser.redact import clean_url
+
         url, here = _address(wish.url)
         return await self.evaluations.begin(
             call,
@@ -220,8 +234,8 @@ class Evaluator:
 
     async def _followed(self, evaluation: Evaluation, run: Run, call: Call) -> Result:
         """Waits for the run. A caller that gives up takes it along; one that vanishes does not."""
-        task = self._tasks.get(evaluation.id) or asyncio.create_task(self._minded(evaluation.id, run.id))
-        self._tasks[evaluation.id] = task
+        self._mind(evaluation.id, run.id)
+        task = self._tasks[evaluation.id]
         try:
             async with _beating(call):
                 async for event in self._runs.follow(run.id):
@@ -235,6 +249,11 @@ class Evaluator:
                     await asyncio.gather(task, return_exceptions=True)
             raise
         return await self._answer(evaluation.id)
+
+    def _mind(self, evaluation_id: str, run_id: str) -> None:
+        """Has somebody wait for a run's end, whichever process began it, and whoever resumed it."""
+        if evaluation_id not in self._tasks and not self._closed:
+            self._tasks[evaluation_id] = asyncio.create_task(self._minded(evaluation_id, run_id))
 
     async def _minded(self, evaluation_id: str, run_id: str) -> None:
         """Sees a run to its end, whoever waits for it, and concludes."""
@@ -250,11 +269,13 @@ class Evaluator:
     async def _scripted(
         self, evaluation: Evaluation, wish: Wish, script: Script, seconds: float | None, call: Call
     ) -> Result:
+        from outrider.toolsets.evaluating.report import of_script
+
         outcomes: list[StepOutcome] = []
         with anyio.move_on_after(seconds) as time_left:
             async with _beating(call):
                 await script.run(wish.steps, outcomes)
-        sight = await self._watcher.end(evaluation)
+        sight = await self.watcher.end(evaluation)
         verdict = of_script(outcomes, len(wish.steps), late=time_left.cancelled_caught, wall=_walled(sight))
         await self._concluded(evaluation, verdict, sight)
         return await self._answer(evaluation.id)
@@ -289,20 +310,34 @@ class Evaluator:
     # Ending
 
     async def _ended(self, evaluation_id: str, run: Run) -> None:
+        from outrider.toolsets.evaluating.report import of_run
+
         evaluation = await self.evaluations.find(evaluation_id)
         if evaluation is not None:
-            sight = await self._watcher.end(evaluation)
+            sight = await self.watcher.end(evaluation)
             await self._concluded(evaluation, of_run(run, evaluation.claim, wall=_walled(sight)), sight)
 
     async def _failed(self, evaluation: Evaluation, error: OutriderError) -> Result:
         """The site could not even be opened."""
+        from outrider.toolsets.evaluating.report import Verdict
+
         verdict = Verdict("failed", "error", warnings=[error.message], timed_out=error.code == "timeout")
-        sight = await self._watcher.end(evaluation)
+        sight = await self.watcher.end(evaluation)
         await self._concluded(evaluation, verdict, sight)
         return await self._answer(evaluation.id)
 
-    async def _concluded(self, evaluation: Evaluation, verdict: Verdict, sight: Sight | None = None) -> None:
+    async def _broken_off(self, evaluation: Evaluation, error: BaseException) -> None:
+        """It could not be begun, or was cancelled before there was a run."""
+        from outrider.toolsets.evaluating.report import Verdict
+
+        stop, warnings = ("error", [str(error)]) if isinstance(error, Exception) else ("cancelled", [])
+        await self._concluded(evaluation, Verdict("failed", stop, warnings=warnings))
+
+    async def _concluded(self, evaluation: Evaluation, verdict: "Verdict", sight: "Sight | None" = None) -> None:
         """Writes the report, once, and closes the browser session."""
+        from outrider.toolsets.evaluating.report import answer
+        from outrider.toolsets.evaluating.watch import Sight
+
         sight = sight or Sight()
         if verdict.stop == "blocked_page" and _walled(sight):
             await self.evaluations.record([_wall(evaluation, sight)])
@@ -311,11 +346,13 @@ class Evaluator:
         counts = await self.evaluations.counts(evaluation.id)
         told = answer(evaluation, verdict, sight, [*failures, *steps], counts)
         await self.evaluations.conclude(evaluation.id, status=verdict.status, stop_reason=verdict.stop, answer=told)
-        self._watcher.forget(evaluation.id)
+        self.watcher.forget(evaluation.id)
         with suppress(OutriderError):
             await self._browsers.close_all(evaluation.id)
 
     async def _answer(self, evaluation_id: str) -> Result:
+        from outrider.toolsets.evaluating.report import result
+
         evaluation = await self.evaluations.find(evaluation_id)
         assert evaluation is not None
         if evaluation.answer is None and evaluation.run_id is not None:
@@ -385,11 +422,13 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _walled(sight: Sight) -> bool:
+def _walled(sight: "Sight") -> bool:
+    from outrider.agents.evaluations.wall import is_wall
+
     return is_wall(sight.title, sight.text, sight.frames)
 
 
-def _wall(evaluation: Evaluation, sight: Sight) -> Record:
+def _wall(evaluation: Evaluation, sight: "Sight") -> Record:
     told = f"the page is a robot check (captcha): {sight.title}"
     return Record(evaluation.id, "agent", 0, told, sight.url, has_error=True, details={"url": sight.url})
 

@@ -1,0 +1,1 @@
+"""What `web_eval_agent` is made of; but for the flow and the steps loaded at the first evaluation."""
