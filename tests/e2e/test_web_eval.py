@@ -12,7 +12,7 @@ from mcp.types import CallToolResult, ImageContent, TextContent
 import fakes
 from answers import error, said
 from eras import HANDSHAKE, NEWEST, Person, connected, says
-from model_apis import Script, Turn
+from model_apis import ModelServer, Script, Turn
 from outrider.app import App
 from web_eval_house import does, ends, evaluating, opened, played, site
 
@@ -224,6 +224,36 @@ async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
             release.set()
             run = await over(app)
     assert (run["status"], run["result"]) == ("success", "Seen.")
+
+
+async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
+    release, begun = anyio.Event(), anyio.Event()
+    addresses: list[str] = []
+
+    def opens(_: str) -> Turn:
+        begun.set()
+        return Turn(until=release, calls=[("createSession", {"url": addresses[0]})])
+
+    server = ModelServer(played(does("snapshotPage"), opens, ends(success=True, result="Seen twice.")))
+    with anyio.fail_after(PATIENCE):
+        async with fakes.serve(server.app()) as model, fakes.serve(site()) as url:
+            addresses.append(f"{url}/article")
+            with anyio.CancelScope() as gone:
+                async with opened(home, url, model) as app, connected(app.server(), NEWEST) as client:
+                    await given_up(client, url, begun)
+                    gone.cancel()
+            release.set()
+            async with opened(home, url, model) as app:
+                run = await over(app)
+                shown = await app.call("get_screenshots", last_n=20)
+                sessions = app.browsers.list()
+    assert (run["status"], run["result"]) == ("success", "Seen twice.")
+    assert [(row["step"], row["url"]) for row in shown.data["screenshots"]] == [
+        (0, f"{url}/form"),
+        (1, f"{url}/form"),
+        (2, f"{url}/article"),
+    ]
+    assert sessions == []
 
 
 async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
