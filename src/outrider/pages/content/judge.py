@@ -16,12 +16,13 @@ from outrider.pages.content.signals import Signals
 
 WINDOW = 1_500  # blocks that are judged together, each of which takes 10 kB for a moment
 LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
+SPEAKS = 60  # words from which a page's shape says what it is
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The numbers of the blocks to keep, the page's kind, and facts for its metadata."""
+    """The numbers of the blocks to keep, the page's kind (empty for a page of a few words), facts for its metadata."""
 
     chosen: list[int]
     kind: str
@@ -37,7 +38,8 @@ def judge(page: Blocks, signals: Signals) -> Judged:
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    return Judged(mended(page, np.flatnonzero(keep).tolist()), parts[0][2], facts)
+    kind = parts[0][2] if float(words.sum()) >= SPEAKS else ""
+    return Judged(mended(page, np.flatnonzero(keep).tolist()), kind, facts)
 
 
 def _part(page: Blocks, signals: Signals) -> tuple[Any, Any, str]:

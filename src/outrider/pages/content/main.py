@@ -168,7 +168,8 @@ def _judged(page: Blocks, signals: Signals, *, main: bool) -> tuple[list[int], s
     from outrider.pages.content.judge import judge
 
     found = judge(page, signals)
-    return (found.chosen, found.kind, found.facts) if main else (list(range(len(page.texts))), found.kind, {})
+    kind = found.kind or declared_kind(signals)
+    return (found.chosen, kind, found.facts) if main else (list(range(len(page.texts))), kind, {})
 
 
 def _facts(page: Blocks) -> dict[str, Any]:
