@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -63,6 +63,18 @@ class Server:
                 self._ask(method, params)
                 asked += 1
         return found
+
+    def told(self, method: str, calls: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Asks all at the same time; yields notices and answers as they come, until all are answered."""
+        for params in calls:
+            self._ask(method, params)
+        left = len(calls)
+        assert self._process.stdout
+        while left:
+            with suppress(ValueError):
+                message = json.loads(self._process.stdout.readline())
+                left -= "result" in message or "error" in message
+                yield message
 
     def tools(self) -> list[dict[str, Any]]:
         """The listed tools."""

@@ -75,7 +75,7 @@ class Streams:
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
         """The events after `after` as they come, until the run ends or waits for a person. Raises NotFound."""
-        quiet = 0.0
+        quiet, here = 0.0, False
         await self._rows.get(run_id)
         while True:
             arrival = self._arrivals.setdefault(run_id, anyio.Event())
@@ -88,18 +88,16 @@ class Streams:
             rests = bool(events) and events[-1].kind == "status" and events[-1].data.get("status") in RESTING
             if (rests or quiet >= GLANCE) and await self._is_over(run_id, after):
                 return
-            quiet = 0.0 if events or quiet >= GLANCE else quiet + await _pause(arrival, quiet)
+            quiet = 0.0 if events or quiet >= GLANCE else quiet
+            # Who writes here wakes us: no need to look for it, until they have been silent for a while.
+            seconds = GLANCE if here else SOON if quiet < GLANCE / 4 else LATER
+            with anyio.move_on_after(seconds):
+                await arrival.wait()
+            quiet, here = quiet + seconds, arrival.is_set()
 
     async def _is_over(self, run_id: str, after: int) -> bool:
         run = await self._rows.get(run_id)
         return run.resting and not await self.read(run_id, after, 1)
-
-
-async def _pause(arrival: anyio.Event, quiet: float) -> float:
-    seconds = SOON if quiet < GLANCE / 4 else LATER
-    with anyio.move_on_after(seconds):
-        await arrival.wait()
-    return seconds
 
 
 @dataclass

@@ -1,0 +1,50 @@
+"""A model that costs next to nothing: so many calls of a tool, then so many words, each saying when it was sent."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+
+HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "bench"}
+USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+
+
+def chunk(**fields: Any) -> str:
+    return f"data: {json.dumps(HEAD | fields)}\n\n"
+
+
+def delta(finish: str | None = None, **fields: Any) -> str:
+    return chunk(choices=[{"index": 0, "delta": {"role": "assistant", **fields}, "finish_reason": finish}])
+
+
+async def answer(body: dict[str, Any]) -> AsyncGenerator[str]:
+    task = json.loads(next(each["content"] for each in body["messages"] if each["role"] == "user"))
+    done = sum(each["role"] == "assistant" for each in body["messages"])
+    if done < task["steps"]:
+        function = {"name": "echo", "arguments": json.dumps({"text": f"step {done}"})}
+        yield delta(tool_calls=[{"index": 0, "id": f"call_{done}", "type": "function", "function": function}])
+        yield delta("tool_calls")
+    else:
+        for _ in range(task["words"]):
+            yield delta(content=f"{time.time():.4f} ")
+            await asyncio.sleep(task["apart"])
+        yield delta("stop")
+    yield chunk(choices=[], usage=USAGE)
+    yield "data: [DONE]\n\n"
+
+
+async def completions(request: Request) -> StreamingResponse:
+    return StreamingResponse(answer(await request.json()), media_type="text/event-stream")
+
+
+if __name__ == "__main__":
+    app = Starlette(routes=[Route("/v1/chat/completions", completions, methods=["POST"])])
+    uvicorn.run(app, port=int(sys.argv[1]), log_level="critical", lifespan="off", ws="none")
