@@ -25,7 +25,7 @@ def _listed(value: object) -> object:
 Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], BeforeValidator(_listed)]
 
 
-class Budgets(BaseModel, extra="forbid", frozen=True):
+class Budgets(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """How much one run may use, all the agents that it calls included."""
 
     steps: int | None = Field(None, ge=1, le=1000, description="Requests to the model")
@@ -44,7 +44,7 @@ class Budgets(BaseModel, extra="forbid", frozen=True):
         return Budgets(**(defaults.model_dump(exclude_none=True) | self.model_dump(exclude_none=True)))
 
 
-class Agent(BaseModel, extra="forbid", frozen=True):
+class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """One agent.
 
     Attributes:

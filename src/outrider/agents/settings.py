@@ -10,7 +10,7 @@ Api = Literal["", "chat", "responses", "anthropic", "google"]
 KEY_HELP = "the NAME of an environment variable, `env:NAME`, or `keys:NAME` for an entry of keys.json"
 
 
-class Price(BaseModel, extra="forbid", frozen=True):
+class Price(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """US dollars for a million tokens."""
 
     input: float = Field(ge=0, description="Tokens that the model reads")
@@ -20,7 +20,7 @@ class Price(BaseModel, extra="forbid", frozen=True):
 class Profile(BaseModel):
     """One way to a model."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     provider: str = Field("", description="Its name; empty means any OpenAI-compatible endpoint")
     model: str = Field("", description="The model's name there; empty means the provider's usual one")
@@ -34,7 +34,7 @@ class Profile(BaseModel):
 class ModelsSettings(BaseModel):
     """The `models` part of the settings."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     default: Annotated[list[str], BeforeValidator(_listed)] = Field(
         [],
@@ -47,7 +47,7 @@ class ModelsSettings(BaseModel):
     local: bool = Field(True, description="Look for Ollama, llama.cpp, vLLM and LM Studio on this machine")
 
 
-class AgentsSettings(BaseModel, extra="forbid"):
+class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     """The `agents` part of the settings."""
 
     budgets: Budgets = Field(

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, SecretStr
 DialogPolicy = Literal["dismiss", "accept", "ask"]
 
 
-class BrowserSettings(BaseModel, extra="forbid"):
+class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the browser domain."""
 
     executable: str = Field("", description="The browser to start; empty means the first that is installed")

@@ -14,7 +14,7 @@ EVERYTHING = {"*", "all"}
 SHOWN = 4_000  # characters of the arguments that a question repeats
 
 
-class ToolPolicy(BaseModel, extra="forbid"):
+class ToolPolicy(BaseModel, extra="forbid", defer_build=True):
     """Settings: which tools exist for the caller, and which need a person's consent."""
 
     enable: list[str] = Field(default=["all"], description="Tools to offer: names, `all` or `none`")

@@ -3,11 +3,13 @@
 Everything here is bounded work that runs in a thread: no process has to be killed, and none has to be started.
 """
 
-from outrider.pages.content.main import CHARS, Content, content_of, parsed
-from outrider.pages.content.style import Links, Style
-from outrider.pages.content.taming import TAGS
+from typing import TYPE_CHECKING, Literal
+
 from outrider.pages.document import Document, tidy
 from outrider.pages.pausing import COLLECTING
+
+if TYPE_CHECKING:
+    from outrider.pages.content.main import Content
 
 
 def extract(
@@ -15,10 +17,10 @@ def extract(
     *,
     url: str | None = None,
     main: bool = True,
-    links: Links = "inline",
+    links: Literal["inline", "references", "none"] = "inline",
     images: bool = False,
-    chars: int = CHARS,
-    tags: int = TAGS,
+    chars: int | None = None,
+    tags: int | None = None,
 ) -> Document:
     """The content and the facts of an HTML page. Never raises for what a page holds.
 
@@ -28,13 +30,17 @@ def extract(
         main: Whether navigation and the like are left out.
         links: How the Markdown writes them: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown shows pictures that have words of their own.
-        chars: How much of the source is looked at, in bytes of UTF-8.
-        tags: How many of its tags; each may have a text.
+        chars: How much of the source is looked at, in bytes of UTF-8; 4 million if not said.
+        tags: How many of its tags; each may have a text; 300,000 if not said.
 
     Returns:
         A document whose kind is that of the page; its text is empty only if the page shows none and says
         nothing about itself.
     """
+    from outrider.pages.content.main import CHARS, TAGS, content_of, parsed
+    from outrider.pages.content.style import Style
+
+    chars, tags = chars or CHARS, tags or TAGS
     with COLLECTING.paused():
         found = content_of(parsed(html, chars, tags), url or "", main=main, style=Style(links, images), nodes=2 * tags)
         if len(html) > chars:
@@ -42,7 +48,7 @@ def extract(
         return _document(found)
 
 
-def _document(found: Content) -> Document:
+def _document(found: "Content") -> Document:
     facts = found.facts
     told = {"canonical": facts.canonical, "types": facts.types(), "scripts": facts.scripts}
     return Document(

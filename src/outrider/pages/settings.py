@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 Robots = Literal["respect", "ignore"]
 
 
-class PagesSettings(BaseModel, extra="forbid"):
+class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings of the pages domain."""
 
     seconds: float = Field(25.0, gt=0, le=600, description="Time for one page, with its retries and its reading")

@@ -9,14 +9,14 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Named = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
-class Action(BaseModel, extra="forbid"):
+class Action(BaseModel, extra="forbid", defer_build=True):
     """Which tool a step calls, and what for."""
 
     toolName: Named
     purpose: Words
 
 
-class Step(BaseModel, extra="forbid"):
+class Step(BaseModel, extra="forbid", defer_build=True):
     """One step: what it needs by name, and the name under which later steps find what it gives."""
 
     stepId: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
@@ -26,14 +26,14 @@ class Step(BaseModel, extra="forbid"):
     outputVariable: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
 
 
-class SuccessCriteria(BaseModel, extra="forbid"):
+class SuccessCriteria(BaseModel, extra="forbid", defer_build=True):
     """How to tell that it worked."""
 
     description: Words
     requiredArtifacts: Annotated[list[Named], Field(max_length=50)] = []
 
 
-class Workflow(BaseModel, extra="forbid"):
+class Workflow(BaseModel, extra="forbid", defer_build=True):
     """A playbook's own words, without who keeps it."""
 
     goal: Words

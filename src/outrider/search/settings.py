@@ -8,7 +8,7 @@ WEB_JSON = "~/.outrider/web.json"
 ENGINES = ["google", "bing", "duckduckgo"]
 
 
-class ResultPageSettings(BaseModel, extra="forbid"):
+class ResultPageSettings(BaseModel, extra="forbid", defer_build=True):
     """The `search.browser` part: engines' result pages in Outrider's own browser."""
 
     engines: list[str] = Field(
@@ -18,7 +18,7 @@ class ResultPageSettings(BaseModel, extra="forbid"):
     )
 
 
-class AgentBrowserSettings(BaseModel, extra="forbid"):
+class AgentBrowserSettings(BaseModel, extra="forbid", defer_build=True):
     """The `search.agent_browser` part: the same through the program `agent-browser`."""
 
     command: str = Field(default="", description="The program agent-browser, by name or path; empty means not used")
@@ -32,7 +32,7 @@ class AgentBrowserSettings(BaseModel, extra="forbid"):
 class SearchSettings(BaseModel):
     """The `search` part of the settings."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     profile: str = Field(default="", description="The profile to ask first; empty or `default` is the chain alone")
     profiles: dict[str, Any] = Field(

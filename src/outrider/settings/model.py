@@ -27,7 +27,7 @@ def _expanded(value: object) -> Path:
 Expanded = Annotated[Path, BeforeValidator(_expanded)]
 
 
-class ServeSettings(BaseModel, extra="forbid"):
+class ServeSettings(BaseModel, extra="forbid", defer_build=True):
     """`outrider serve`: where it listens and who may call."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on")
@@ -57,7 +57,7 @@ class ServeSettings(BaseModel, extra="forbid"):
         return value
 
 
-class Settings(BaseModel, extra="forbid"):
+class Settings(BaseModel, extra="forbid", defer_build=True):
     """All settings. `outrider config show` prints each value with its origin."""
 
     toolsets: list[str] = Field(default=[], description="Toolsets to serve: names, `all`; empty means the default ones")

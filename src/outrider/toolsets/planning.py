@@ -22,7 +22,7 @@ Id = Annotated[int, Field(ge=1, description="The todo's number")]
 After = Annotated[list[int] | None, Field(description="Ids of todos that must be done before it")]
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, defer_build=True):
     """What every planning tool answers, in the fields that it sets."""
 
     success: bool
@@ -39,7 +39,7 @@ class Answer(BaseModel):
         return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
 
 
-class ThoughtNumbered(BaseModel):
+class ThoughtNumbered(BaseModel, defer_build=True):
     """Where a chain of thoughts is."""
 
     thoughtNumber: int

@@ -27,7 +27,7 @@ PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all")]
 MOST_JSON = 500_000
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, defer_build=True):
     """What the playbook tools answer, in the fields that they set."""
 
     success: bool = True

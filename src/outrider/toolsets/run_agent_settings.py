@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from outrider.core.blocked import Format
 
 
-class RunAgentSettings(BaseModel, extra="forbid"):
+class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
     """The `run_agent` part of the settings."""
 
     detach_seconds: float = Field(

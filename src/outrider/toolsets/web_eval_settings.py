@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 
-class WebEvalSettings(BaseModel, extra="forbid"):
+class WebEvalSettings(BaseModel, extra="forbid", defer_build=True):
     """The `web_eval` part of the settings: what holds where a call says nothing."""
 
     mode: Literal["compact", "dev"] | None = Field(

@@ -36,7 +36,7 @@ HOST_PORT = re.compile(r"(?P<host>\[[^\[\]]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}|\*
 PROXY = re.compile(r"http://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^:@/\s]+)(:\d{1,5})?/?")
 
 
-class EgressSettings(BaseModel, extra="forbid"):
+class EgressSettings(BaseModel, extra="forbid", defer_build=True):
     """Settings: where requests may go. Entries are domains, IP addresses or CIDR ranges, each with `:port` or not."""
 
     allow: list[str] = Field(

@@ -37,7 +37,7 @@ VERBS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
 }
 
 
-class ScriptStep(BaseModel, extra="forbid"):
+class ScriptStep(BaseModel, extra="forbid", defer_build=True):
     """One step: an `action` with `target` and `value`, or a browser `tool` with its `arguments`."""
 
     action: Verb | None = None
