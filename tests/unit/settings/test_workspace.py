@@ -161,8 +161,9 @@ def test_no_workspace_ever_widens(
     assert set(after.egress.deny) >= {"a.example"}
     assert (after.boundary, after.pages.robots) == (True, "respect")
     chosen = {"images_path": after.images_path}
-    for section in ("search", "tools", "egress"):
+    for section in ("search", "tools", "egress", "models"):
         chosen[section] = getattr(after, section)
+    assert after.models.model_copy(update={"default": None}) == Settings().models.model_copy(update={"default": None})
     assert after.model_copy(update=chosen | {"pages": Settings().pages}) == Settings().model_copy(update=chosen)
     assert (after.egress.allow, after.egress.ports, after.egress.only) == ([], [80, 443], False)
     assert (after.tools.enable, after.tools.stakes) == (["all"], {})
