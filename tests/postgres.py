@@ -33,7 +33,11 @@ def running(programs: Path) -> Generator[str]:
         owner = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     data = folder / "data"
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **owner}
-    subprocess.run([programs / "initdb", "-D", data, "-A", "trust", "-U", "outrider", "--no-sync"], check=True, **quiet)
+    subprocess.run(
+        [programs / "initdb", "-D", data, "-A", "trust", "-U", "outrider", "-E", "UTF8", "--locale=C", "--no-sync"],
+        check=True,
+        **quiet,
+    )
     server = subprocess.Popen([programs / "postgres", "-D", data, "-k", folder, "-h", "", "-F"], **quiet)
     try:
         end = time.monotonic() + PATIENCE
