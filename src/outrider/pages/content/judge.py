@@ -14,7 +14,7 @@ from outrider.pages.content.model import model
 from outrider.pages.content.select import kept
 from outrider.pages.content.signals import Signals
 
-WINDOW = 1_500  # blocks that are judged together, each of which takes 10 kB for a moment
+WINDOW = 1_200  # blocks that are judged together, each of which takes 10 kB for a moment
 LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
 SPEAKS = 60  # words from which a page's shape says what it is
 LEAST = 25  # words that a page's content holds at least, if the page has as many
@@ -30,7 +30,7 @@ class Judged:
 
 
 def judge(page: Blocks, signals: Signals) -> Judged:
-    """Judges a page that has blocks; the kind is told from its first 1,500."""
+    """Judges a page that has blocks; the kind is told from its first 1,200."""
     parts = [_part(part, signals) for part in parts_of(page, WINDOW, LONGEST)]
     words = np.concatenate([part[1] for part in parts])
     keep, expected = kept(np.concatenate([part[0] for part in parts]), words)
