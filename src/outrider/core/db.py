@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 MEMORY = "sqlite+aiosqlite:///:memory:"
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 15.0  # how long one process waits for another's write
+MIGRATION_LOCK = 0x6F757472  # any number, the same in every process: who holds it migrates, the others wait
 MIGRATING = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
 
 
@@ -152,6 +153,11 @@ def migrate(connection: "Connection") -> None:
     found, newest = _revision(connection), head_revision()
     if found == newest:
         return
+    if connection.dialect.name == "postgresql":  # SQLite's write lock is held already
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+        found = _revision(connection)
+        if found == newest:
+            return
     if found is not None and found > newest:
         raise Unavailable(
             f"the database is of revision {found}, newer than the {newest} that this version knows",
