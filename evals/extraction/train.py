@@ -26,7 +26,6 @@ from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
 from evals.extraction.network import Settings, train
 from outrider.pages.content import features, lexicon
-from outrider.pages.content.blocks import cut_into_blocks
 from outrider.pages.content.judge import LEAST as LEAST_WORDS
 from outrider.pages.content.kind import KINDS, Kinds, mean_of
 from outrider.pages.content.main import parsed
@@ -35,6 +34,7 @@ from outrider.pages.content.model import FILE, Model, model
 from outrider.pages.content.select import kept
 from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import read_signals
+from outrider.pages.content.walk import cut_into_blocks
 
 FOLDS = 5
 SITES = 4  # on which a name's word occurs at least

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.content.blocks import NODES, Blocks, cut_into_blocks
+from outrider.pages.content.blocks import Blocks
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
@@ -20,6 +20,7 @@ from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import TYPES, Signals, read_signals
 from outrider.pages.content.style import PLAIN, Style
 from outrider.pages.content.taming import TAGS, tame
+from outrider.pages.content.walk import NODES, cut_into_blocks
 from outrider.pages.document import ImageRef, Link
 
 CHARS = 4_000_000  # of source that are looked at

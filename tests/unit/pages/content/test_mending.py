@@ -2,9 +2,9 @@
 
 import pytest
 
-from outrider.pages.content.blocks import cut_into_blocks
 from outrider.pages.content.main import parsed
 from outrider.pages.content.mending import mended
+from outrider.pages.content.walk import cut_into_blocks
 
 TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from outrider.pages.content.blocks import cut_into_blocks
 from outrider.pages.content.main import parsed
 from outrider.pages.content.posts import heads_of
+from outrider.pages.content.walk import cut_into_blocks
 
 BODY = "What the post says"
 
