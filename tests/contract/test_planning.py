@@ -55,7 +55,8 @@ async def test_sessions_do_not_see_one_another(home: Path):
         await app.call("create_goal", MINE, goal="Secret")
         await app.call("add_todo", MINE, name="one")
         assert (await state(app, OTHERS))["goal"] is None
-        assert (await state(app, Call(session="mine", workspace="elsewhere")))["todos"] == []
+        for stranger in (Call(session="mine", workspace="elsewhere"), Call(session="mine", identity="eve@example.org")):
+            assert (await state(app, stranger))["todos"] == []
         with pytest.raises(NotFound):
             await app.call("mark_todo", OTHERS, id=1)
 

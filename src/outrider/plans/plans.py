@@ -111,8 +111,9 @@ class Plans:
 
 
 def scope(call: Call) -> str:
-    """The key of a session's plan: of its workspace and its name, so that equal names do not meet."""
-    return hashlib.sha256(f"{call.workspace or ''}\x1f{call.session}".encode("utf-8", "replace")).hexdigest()
+    """The key of a session's plan: of workspace, person and name, so that equal names do not meet."""
+    names = (call.workspace or "", call.identity or "", call.session)
+    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
 
 def _storable(value: Any) -> Any:
