@@ -72,11 +72,11 @@ def of(session: str, **step: Any) -> Any:
     return {"session_id": session} | ({"stepContext": step} if step else {})
 
 
-async def notes(house: AgentHouse, session: str) -> list[str]:
+async def notes(house: AgentHouse, session: str, identity: str | None = None) -> list[str]:
     """What was really written down in that session: the side effects."""
     from outrider.core.context import Call
 
-    state = await house.app.call("get_current_state", Call(session=session))
+    state = await house.app.call("get_current_state", Call(session=session, identity=identity))
     return state.data["observations"]
 
 
@@ -180,7 +180,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(house: AgentHouse):
             result = await caller.call_tool("run_top", {"query": "go"}, meta=of("http"))
     assert answer(result) == "All is done."
     assert len(person.forms) == 1
-    assert await notes(house, "http") == ["the leaf's note"]
+    assert await notes(house, "http", "ann@a.example") == ["the leaf's note"]
 
 
 async def test_progress_goes_on_after_the_question(house: AgentHouse):
@@ -280,7 +280,7 @@ async def test_always_is_asked_once(house: AgentHouse):
         for _ in range(2):
             assert answer(await caller.call_tool("run_twice", {"query": "go"}, meta=meta)) == "Dealt with second."
     assert len(person.forms) == 1
-    assert sorted(await notes(house, "always")) == ["first", "first", "second", "second"]
+    assert sorted(await notes(house, "always", "always@a.example")) == ["first", "first", "second", "second"]
 
 
 async def test_the_state_of_somebody_elses_conversation_is_refused(house: AgentHouse):
