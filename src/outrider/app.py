@@ -40,6 +40,7 @@ from outrider.toolsets.evaluating.flow import Evaluator
 from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
 from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.workspace import Workspaces
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -218,6 +219,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Evaluations: evaluations,
         Evaluator: evaluator,
         WebEvalSettings: settings.web_eval,
+        Workspaces: Workspaces(settings.data_dir / "workspaces", settings.workspace),
     }
     delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)

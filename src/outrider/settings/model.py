@@ -13,6 +13,7 @@ from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.toolsets.run_agent_settings import RunAgentSettings
 from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.workspace.settings import WorkspaceSettings
 
 
 def _expanded(value: object) -> Path:
@@ -84,6 +85,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     agents: AgentsSettings = AgentsSettings()
     run_agent: RunAgentSettings = RunAgentSettings()
     web_eval: WebEvalSettings = WebEvalSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
     serve: ServeSettings = ServeSettings()
 
     @property

@@ -13,6 +13,7 @@ from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement, difference, lines_of, replaced
 from outrider.workspace.encoding import Written, decode, encode, with_newlines
 from outrider.workspace.jail import Entry, Jail
+from outrider.workspace.room import Room
 
 LARGEST = 10_000_000  # bytes of a file that is read or written as a whole
 MOST_ENTRIES = 5_000
@@ -48,9 +49,10 @@ class Change:
 class Files:
     """The files below one directory. Raises what `Jail` raises."""
 
-    def __init__(self, root: Path, *, largest: int = LARGEST) -> None:
+    def __init__(self, root: Path, *, largest: int = LARGEST, room: Room | None = None) -> None:
         self.jail = Jail(root)
         self._largest = largest
+        self._room = room
 
     def read(self, path: str, start: int | None = None, end: int | None = None) -> FileText:
         """Lines of a text file; all of them by default.
@@ -137,7 +139,7 @@ class Files:
                 data = Files(root, largest=self._largest).content(str(place.relative_to(root)))
                 with self._locked():
                     created = self._old(target) is None
-                    self.jail.write(target, data)
+                    self.save(target, data)
                 return Change(target, len(data), _digest(data), created, "")
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
@@ -152,9 +154,15 @@ class Files:
             raise InvalidInput(
                 f"content: {len(data):,} bytes, more than {self._largest:,}", hint="split it", code="too_large"
             )
-        self.jail.write(path, data)
+        self.save(path, data)
         diff = difference(before, after, path) if old is not None else ""
         return Change(path, len(data), _digest(data), old is None, diff)
+
+    def save(self, path: str, data: bytes) -> None:
+        """Puts bytes in their place, if there is room for them."""
+        if self._room is not None:
+            self._room.claim(len(data))
+        self.jail.write(path, data)
 
     def _old(self, path: str) -> bytes | None:
         try:

@@ -1,0 +1,22 @@
+"""What an operator may choose about workspaces. A workspace's own settings file can set none of it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+
+def _expanded(value: Any) -> Any:
+    """The folder as it is found later: a link on the way counts for what it points to when the server starts."""
+    return Path(value).expanduser().resolve() if isinstance(value, str | Path) and str(value) else value
+
+
+class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
+    """Settings of the workspace domain."""
+
+    import_roots: list[Annotated[Path, BeforeValidator(_expanded)]] = Field(
+        default=[], description="Folders of this machine from which import_file may copy; none by default"
+    )
+    max_mb: float = Field(default=2_000, gt=0, description="Megabytes that the files of one session may take")
+    keep_days: float = Field(default=30, gt=0, description="Days after its last use that a session's files are kept")
+    show_paths: bool = Field(default=False, description="Tell models where on this machine the workspace lies")

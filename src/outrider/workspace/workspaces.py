@@ -1,0 +1,109 @@
+"""Where each session's files are: a directory of its own, that nobody finds by guessing names."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outrider.core.context import Call
+from outrider.core.errors import Unavailable
+from outrider.workspace.room import Room
+from outrider.workspace.settings import WorkspaceSettings
+
+if TYPE_CHECKING:
+    from outrider.workspace.files import Files
+
+DAY = 86_400
+MOST_ROOMS = 1_000  # whose sizes are remembered
+USED = "used"  # an empty file; when it was changed is when the workspace was last used
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The files of one session.
+
+    Attributes:
+        key: What it is known by on disk; says nothing about who owns it.
+        place: Its own folder. Only `directory` in it is for the model and its code.
+        room: What its files may take.
+    """
+
+    key: str
+    place: Path
+    room: Room
+
+    @property
+    def directory(self) -> Path:
+        """What paths are relative to, and what code may see and change."""
+        return self.place / "files"
+
+    @property
+    def state(self) -> Path:
+        """For what we keep about the session beside its files: no path of a tool leads there."""
+        return self.place / "state"
+
+    @cached_property
+    def files(self) -> "Files":
+        """Its files, jailed. Blocking: call in a thread."""
+        from outrider.workspace.files import Files
+
+        return Files(self.directory, room=self.room)
+
+
+class Workspaces:
+    """The workspaces below `folder`: one for each session of a person in a workspace of the host."""
+
+    def __init__(self, folder: Path, settings: WorkspaceSettings) -> None:
+        self.folder = folder
+        self.settings = settings
+        self._rooms: dict[str, Room] = {}
+
+    def of(self, call: Call) -> Workspace:
+        """The workspace of the call's session, made if it is missing, and noted as used now. Raises Unavailable."""
+        key = scope(call)
+        found = Workspace(key, self.folder / key, self._room(key))
+        try:
+            for folder in (found.directory, found.state):
+                folder.mkdir(parents=True, exist_ok=True)
+            (found.place / USED).touch()
+        except OSError as error:
+            raise Unavailable(
+                f"the workspace cannot be made: {error.strerror}",
+                code="storage",
+                hint="the operator checks free space and permissions of data_dir",
+            ) from error
+        return found
+
+    def _room(self, key: str) -> Room:
+        if len(self._rooms) > MOST_ROOMS:
+            self._rooms.clear()
+        return self._rooms.setdefault(key, Room(self.folder / key, int(self.settings.max_mb * 1_000_000)))
+
+    def sweep(self) -> int:
+        """Removes the workspaces that nobody has used for `keep_days`; returns how many went. Blocking."""
+        from shutil import rmtree
+
+        old = [place for place in self._places() if _used_at(place) < time.time() - self.settings.keep_days * DAY]
+        for place in old:
+            rmtree(place, ignore_errors=True)
+        return len(old)
+
+    def _places(self) -> Iterator[Path]:
+        with suppress(OSError):
+            yield from [place for place in self.folder.iterdir() if place.is_dir()]
+
+
+def scope(call: Call) -> str:
+    """The key of a session's workspace: of host workspace, person and session, so that equal names do not meet."""
+    names = (call.workspace or "", call.identity or "", call.session)
+    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _used_at(place: Path) -> float:
+    with suppress(OSError):
+        return (place / USED).stat().st_mtime
+    return time.time()
