@@ -50,6 +50,7 @@ from outrider.agents.definition import Agent
 from outrider.agents.limits import Meter, Stopped, StopReason, Usage
 from outrider.agents.models.access import Access
 from outrider.agents.models.wire import open_model
+from outrider.agents.outcome import Outcome
 from outrider.agents.run import Run
 from outrider.agents.stream import Pen
 from outrider.agents.tools import Hands, Waits
@@ -73,22 +74,6 @@ SUM_UP = (
     "(This was the last step: no tools any more. Answer now with what you have, and say briefly what is still open.)"
 )
 Remember = Callable[[str, Callable[[], Awaitable[dict[str, Any]]]], Awaitable[dict[str, Any]]]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an attempt ended.
-
-    Attributes:
-        history: The model's messages as JSON; of a blocked run up to the calls that wait.
-    """
-
-    reason: StopReason
-    answer: str = ""
-    thoughts: str = ""
-    error: dict[str, Any] | None = None
-    history: list[Any] | None = None
-    model: str = ""
 
 
 @dataclass

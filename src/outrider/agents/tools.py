@@ -1,6 +1,5 @@
-"""An agent's tools: which of the house's it has, how it calls them, and what it gets to read of them."""
+"""An agent's tools: how it calls them, and what it gets to read of them."""
 
-import copy
 import json
 import logging
 import time
@@ -12,7 +11,6 @@ from typing import Any
 import anyio
 
 from outrider.agents.approvals import Questions
-from outrider.agents.definition import Agent
 from outrider.agents.limits import Circles
 from outrider.agents.run import Run
 from outrider.agents.steps import Step, Steps
@@ -23,12 +21,11 @@ from outrider.core.policy import stake_of
 from outrider.core.questions import Question
 from outrider.core.result import Resource, Result, Text
 from outrider.core.text import cut
-from outrider.core.tool import Stake, Tool
+from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
 from outrider.core.untrusted import wrap
 
 log = logging.getLogger(__name__)
-ORDER: tuple[Stake, ...] = ("never_ask", "low", "high")
 RESULT_CHARS = 40_000  # of one tool's result that a model gets to read
 SHOWN = 400  # characters of arguments and results that an event repeats
 UNSURE = (
@@ -39,35 +36,6 @@ UNSURE = (
 
 class Waits(Exception):
     """The call waits for a person; its step remembers how to go on."""
-
-
-def restricted(toolbox: Toolbox, agent: Agent) -> Toolbox:
-    """The toolbox with nothing but the agent's tools, under its stakes.
-
-    An agent of a workspace's file is somebody else's text: its stakes can only raise those of the house.
-    Raises NotFound for a toolset or tool that is not offered.
-    """
-    names = [*(name for each in agent.toolsets for name in _tools_of(toolbox, each)), *agent.tools]
-    tools = {name: toolbox.get(name) for name in dict.fromkeys(names)}
-    seen = copy.copy(toolbox)
-    seen.tools = tools
-    stakes = {name: _stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
-    seen.policy = toolbox.policy.model_copy(update={"stakes": stakes})
-    return seen
-
-
-def _tools_of(toolbox: Toolbox, toolset: str) -> Iterable[str]:
-    if toolset == "all":
-        return toolbox.tools
-    return toolbox.only(toolset).tools
-
-
-def _stake(tool: Tool, agent: Agent, house: Mapping[str, Stake]) -> Stake:
-    usual = stake_of(tool, house)
-    own = agent.stakes.get(tool.name) or agent.stakes.get("*")
-    if own is None or (agent.origin == "workspace" and ORDER.index(own) < ORDER.index(usual)):
-        return usual
-    return own
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""How an attempt at a run ended, and what becomes of the run by it."""
+
+import logging
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.agents.limits import PARTIAL, StopReason
+from outrider.agents.run import Run, Status
+from outrider.core.errors import OutriderError
+
+log = logging.getLogger(__name__)
+SUCCESS: dict[str, Status] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended.
+
+    Attributes:
+        history: The model's messages as JSON; of a blocked run up to the calls that wait.
+    """
+
+    reason: StopReason
+    answer: str = ""
+    thoughts: str = ""
+    error: dict[str, Any] | None = None
+    history: list[Any] | None = None
+    model: str = ""
+
+    @property
+    def status(self) -> Status:
+        """What the run is from now on."""
+        if self.reason in SUCCESS:
+            return SUCCESS[self.reason]
+        return "partial" if self.reason in PARTIAL and self.answer else "failed"
+
+
+def broken(error: OutriderError) -> Outcome:
+    """What an error that has a remedy ended."""
+    return Outcome("no_model" if error.code == "no_model" else "error", error=error.to_dict())
+
+
+def bug(run: Run, error: Exception) -> Outcome:
+    """What a mistake of ours ended: the log gets the trace, the caller its number."""
+    incident = uuid.uuid4().hex[:8]
+    log.error("bug %s in run %s", incident, run.id, exc_info=error)
+    return Outcome("error", error={"code": "bug", "message": f"a bug in Outrider (incident {incident})"})

@@ -1,0 +1,67 @@
+"""What an agent may use: its tools as they are offered at the start, under stakes that nothing later widens."""
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+
+from outrider.agents.definition import Agent
+from outrider.agents.run import Run
+from outrider.core.policy import stake_of
+from outrider.core.tool import Stake, Tool
+from outrider.core.toolbox import Toolbox
+
+ORDER: tuple[Stake, ...] = ("never_ask", "low", "high")
+
+
+def restricted(toolbox: Toolbox, agent: Agent) -> Toolbox:
+    """The toolbox with nothing but the agent's tools, under its stakes.
+
+    An agent of a workspace's file is somebody else's text: its stakes can only raise those of the house.
+    Raises NotFound for a toolset or tool that is not offered.
+    """
+    names = [*(name for each in agent.toolsets for name in _tools_of(toolbox, each)), *agent.tools]
+    tools = {name: toolbox.get(name) for name in dict.fromkeys(names)}
+    seen = copy.copy(toolbox)
+    seen.tools = tools
+    stakes = {name: _stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
+    seen.policy = toolbox.policy.model_copy(update={"stakes": stakes})
+    return seen
+
+
+def frozen(agent: Agent, toolsets: Sequence[str], above: Run | None, *, served: Toolbox, every: Toolbox) -> Agent:
+    """The agent with its tools by name, as they are offered now.
+
+    A run that begins another may hand on the tools that it has itself. Of others that it asks for each call is a
+    question for a person: what a page or a tool's result talked it into must not widen anybody's rights.
+
+    Args:
+        agent: As it is defined.
+        toolsets: Further ones that the caller asks for.
+        above: The run that begins this one, if one does.
+        served: What hosts get; agents of a workspace's file get of it only, because they may choose and not widen.
+        every: All of the house's tools.
+
+    Raises:
+        NotFound: A toolset or tool that is not offered.
+    """
+    wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
+    house = served if agent.origin == "workspace" else every
+    seen = restricted(house, wanted)
+    stakes = dict(seen.policy.stakes)
+    if above is not None:
+        known = {*restricted(house, agent).tools, *above.definition.get("tools", ())}
+        stakes |= {name: "high" for name in seen.tools if name not in known}
+    return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": stakes})
+
+
+def _tools_of(toolbox: Toolbox, toolset: str) -> Iterable[str]:
+    if toolset == "all":
+        return toolbox.tools
+    return toolbox.only(toolset).tools
+
+
+def _stake(tool: Tool, agent: Agent, house: Mapping[str, Stake]) -> Stake:
+    usual = stake_of(tool, house)
+    own = agent.stakes.get(tool.name) or agent.stakes.get("*")
+    if own is None or (agent.origin == "workspace" and ORDER.index(own) < ORDER.index(usual)):
+        return usual
+    return own

@@ -1,0 +1,329 @@
+"""This process's work on runs: attempts from the row to the row, and taking up what dead processes left."""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.agents.approvals import Questions
+from outrider.agents.conversations import Conversations
+from outrider.agents.definition import Agent, Budgets
+from outrider.agents.limits import Meter, Usage
+from outrider.agents.locks import Locks
+from outrider.agents.models.access import Models
+from outrider.agents.outcome import Outcome, broken, bug
+from outrider.agents.rights import restricted
+from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
+from outrider.agents.settings import AgentsSettings, Api
+from outrider.agents.steps import Steps, Superseded
+from outrider.agents.stream import Pen, Streams
+from outrider.agents.takeover import locks_of, lost
+from outrider.agents.tools import Hands
+from outrider.core.db import Database
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import OutriderError
+from outrider.core.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from outrider.agents.durable import Engine
+
+log = logging.getLogger(__name__)
+WATCH = 0.4  # seconds between looks for dead workers, and for our own runs that somebody cancelled
+
+
+class Worker:
+    """Works on runs in one process; the engine and the libraries of models are loaded at the first of them.
+
+    Attributes:
+        name: By which other processes know it.
+        steps: What the runs have done.
+        meters: What the runs under way use.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: AgentsSettings,
+        models: Models,
+        guard: Guard,
+        *,
+        streams: Streams,
+        toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
+        questions: Questions,
+        conversations: Conversations,
+    ) -> None:
+        self.name = f"w_{uuid.uuid4().hex[:16]}"
+        self._streams = streams
+        self.steps = Steps(database, self.name)
+        self.meters: dict[str, Meter] = {}
+        self._database = database
+        self._rows = RunRows(database)
+        self._settings = settings
+        self._models = models
+        self._guard = guard
+        self._toolboxes = toolboxes
+        self._questions = questions
+        self._conversations = conversations
+        self._opening = anyio.Lock()
+        self._engine: Engine | None = None
+        self._locks: Locks | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self._active: dict[str, asyncio.Task[Any]] = {}
+        self._slots = anyio.Semaphore(settings.runs)
+        self._closing = False
+
+    @property
+    def works(self) -> bool:
+        """Whether it has begun: it then looks after what others leave by itself."""
+        return self._engine is not None
+
+    async def opened(self) -> "Engine":
+        """The engine, with this worker known to the others. Raises NotConfigured without the libraries for agents."""
+        async with self._opening:
+            if self._engine is None:
+                engine_type = await anyio.to_thread.run_sync(_engine_type)
+                locks = locks_of(self._database)
+                await locks.hold(self.name)
+                engine = engine_type(self._database.url, self.name, self._attempted)
+                try:
+                    await engine.open()
+                except BaseException:
+                    await locks.close()
+                    raise
+                self._engine, self._locks = engine, locks
+                self._watcher = asyncio.get_running_loop().create_task(self._watch())
+            return self._engine
+
+    async def boxes(self) -> tuple[Toolbox, Toolbox]:
+        """The served tools and all, with the agents that there are now."""
+        boxes = self._toolboxes()
+        for each in boxes:
+            await each.refresh()
+        return boxes
+
+    async def below(self, run_id: str) -> Usage:
+        """What the runs have used that this one began, and those that they began."""
+        return sum((Usage.of(each.usage) for each in await self._rows.below(run_id)), Usage())
+
+    async def cancel(self, run: Run) -> None:
+        """Ends the run, whoever works on it; what is over stays as it is."""
+        from outrider.agents.tables import runs
+
+        open_ = runs.c.id == run.id, runs.c.status.not_in(ENDED)
+        values = {"status": "cancelled", "stop_reason": "cancelled", "ended_at": time.time()}
+        if not await self._rows.change(*open_, **values):
+            return
+        told = {"status": "cancelled", "attempt": run.attempt, "stop_reason": "cancelled"}
+        await self._streams.append(run.id, [("status", told)])
+        if task := self._active.get(run.id):
+            task.cancel()
+        if self._engine is not None:
+            await self._engine.cancel([run.workflow])
+
+    async def recover(self) -> list[str]:
+        """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
+        theirs = [run for run in await self._rows.working() if run.id not in self._active]
+        found = await self._lost(theirs) if theirs else []
+        for run in found:
+            await self._retake(await self.opened(), run)
+        return [run.id for run in found]
+
+    async def close(self) -> None:
+        """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
+        self._closing = True
+        tasks = [task for task in (self._watcher, *self._active.values()) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._engine is not None:
+            await self._engine.close()
+        if self._locks is not None:
+            await self._locks.close()
+        self._engine = self._locks = self._watcher = None
+        self._closing = False
+
+    # One attempt
+
+    async def _attempted(self, run_id: str, attempt: int) -> None:
+        """One attempt, from the row to the row."""
+        run = await self._rows.get(run_id)
+        if run.attempt != attempt or run.status not in WORKING:
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self._active[run_id] = task
+        try:
+            await self._rows.take(run, self.name)
+            # Who waits for a run below holds a place meanwhile: those below need none, or all would wait for ever.
+            async with self._slots if run.parent_run_id is None else nullcontext():
+                await self._worked(run)
+        except asyncio.CancelledError:
+            if self._closing or not (await self._rows.get(run_id)).ended:
+                raise
+            task.uncancel()  # the run was cancelled, not the work on it: the attempt ends as any other
+        except Exception as error:
+            outcome = bug(run, error)
+            await self._rows.finish(run, self.name, status="failed", stop_reason="error", error=outcome.error)
+            raise
+        finally:
+            self._active.pop(run_id, None)
+            self.meters.pop(run_id, None)
+
+    async def _worked(self, run: Run) -> None:
+        if not await self._rows.claim(run, self.name):
+            return
+        run = await self._rows.get(run.id)
+        pen = Pen(self._streams, run.id, self._settings.stream_ms / 1000)
+        await self._streams.append(run.id, [("status", {"status": "running", "attempt": run.attempt})])
+        writing = asyncio.get_running_loop().create_task(pen.write_forever())
+        try:
+            meter = Meter(
+                Budgets.model_validate(run.budgets), own=Usage.of(run.usage), before=run.state.get("seconds", 0.0)
+            )
+            self.meters[run.id] = meter
+            hands: Hands | None = None
+            try:
+                hands = await self._hands(run, pen)
+                outcome = await self._thought(run, hands, pen, meter)
+            except Superseded:
+                return
+            except OutriderError as error:
+                outcome = broken(error)
+            except Exception as error:  # noqa: BLE001 - the run ends with it
+                outcome = bug(run, error)
+            await pen.flush()
+            await self._ended(run, hands, meter, outcome)
+        finally:
+            writing.cancel()
+
+    async def _hands(self, run: Run, pen: Pen) -> Hands:
+        agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
+        toolbox = restricted((await self.boxes())[1], agent)
+        return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
+
+    async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> Outcome:
+        chain = await self._models.chain(Agent.model_validate(run.definition).model)
+        runtime = await anyio.to_thread.run_sync(_runtime, [each.api for each in chain])
+        engine = self._engine
+        assert engine is not None
+
+        async def note(number: int, usage: dict[str, Any], model: str, seconds: float) -> None:
+            await self.steps.model(run, number, usage, model, seconds)
+
+        async def below() -> Usage:
+            return await self.below(run.id) if begins else Usage()
+
+        begins = any(tool.toolset == "run_agent" for tool in hands.toolbox.tools.values())
+        work = runtime.Attempt(
+            run=run,
+            chain=chain,
+            guard=self._guard,
+            hands=hands,
+            pen=pen,
+            meter=meter,
+            remember=engine.step,
+            note_model=note,
+            count_below=below,
+        )
+        return await runtime.attempt(work)
+
+    async def _ended(self, run: Run, hands: Hands | None, meter: Meter, outcome: Outcome) -> None:
+        """Writes down how the attempt ended, tells the followers, and posts the answer."""
+        status = outcome.status
+        state: dict[str, Any] = run.state | {"seconds": round(meter.seconds, 3)}
+        if hands is not None:
+            state |= {"citations": hands.citations, "files": hands.files}
+        thoughts = outcome.thoughts if self._settings.keep_thoughts else ""
+        values: dict[str, Any] = {
+            "status": status,
+            "stop_reason": outcome.reason,
+            "usage": meter.own.facts(),
+            "cost": meter.own.cost,
+            "answer": outcome.answer,
+            "thoughts": thoughts,
+            "error": outcome.error,
+            "state": state,
+            "model": outcome.model or run.model,
+            "ended_at": time.time() if status in ENDED else None,
+        }
+        if outcome.history is not None:
+            values["history"] = outcome.history
+        if not await self._rows.finish(run, self.name, **values):
+            return
+        if outcome.answer and status in ENDED:
+            await self._conversations.post(
+                run.conversation_id,
+                "agent",
+                outcome.answer,
+                agent=run.agent,
+                thoughts=thoughts,
+                citations=state.get("citations"),
+                files=state.get("files", ()),
+                run_id=run.id,
+                status=status,
+            )
+        told = {"status": status, "attempt": run.attempt, "stop_reason": outcome.reason}
+        await self._streams.append(run.id, [("status", told | ({"error": outcome.error} if outcome.error else {}))])
+
+    # Looking after others' runs, and after those that were cancelled
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                await self._stop_cancelled()
+                await self.recover()
+                if self._locks is not None and not await self._locks.held():
+                    await self._locks.hold(self.name)
+            except OutriderError as error:
+                log.warning("runs cannot be watched: %s", error)
+            await anyio.sleep(WATCH)
+
+    async def _stop_cancelled(self) -> None:
+        for run_id in await self._rows.cancelled(list(self._active)) if self._active else ():
+            if task := self._active.get(run_id):
+                task.cancel()
+
+    async def _lost(self, theirs: Sequence[Working]) -> list[Working]:
+        """Those to take up. A process that works on nothing itself only looks, and holds nothing."""
+        locks = self._locks or locks_of(self._database)
+        try:
+            return await lost(theirs, self.name, locks)
+        finally:
+            if locks is not self._locks:
+                await locks.close()
+
+    async def _retake(self, engine: "Engine", run: Working) -> None:
+        """Goes on with the attempt here or wherever DBOS finds room; no two processes can."""
+        from outrider.agents.tables import runs
+
+        same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(WORKING)
+        theirs = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
+        if await self._rows.change(*same, theirs, executor=self.name, status="queued"):
+            log.info("run %s of worker %s is taken up again", run.id, run.executor)
+            await engine.resume([run.workflow])
+            await engine.start(run.id, run.attempt)
+
+
+def _engine_type() -> "type[Engine]":
+    try:
+        from outrider.agents.durable import Engine
+    except ImportError:
+        from outrider.agents.extra import missing
+
+        raise missing() from None
+    return Engine
+
+
+def _runtime(apis: Sequence[Api]) -> Any:
+    """The module that thinks, with the vendors' libraries: seconds of imports, so not on the thread of the events."""
+    from outrider.agents import runtime
+    from outrider.agents.models import wire
+
+    for api in apis:
+        wire.load(api)
+    return runtime
