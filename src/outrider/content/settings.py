@@ -1,0 +1,17 @@
+"""What an operator may choose about content stores."""
+
+from pydantic import BaseModel, Field
+
+
+class ContentSettings(BaseModel, extra="forbid", defer_build=True):
+    """Content stores."""
+
+    offer: bool = Field(
+        default=True, description="Keep what is read in the session's store, where the toolset content_store is served"
+    )
+    roots: list[str] = Field(
+        default=[], description="Folders besides the workspace whose files may be added with file://"
+    )
+    file_bytes: int = Field(default=50_000_000, ge=1_000, description="Size of the largest file that is taken")
+    text_chars: int = Field(default=10_000_000, ge=1_000, description="Characters of the longest text that is kept")
+    open_indexes: int = Field(default=32, ge=1, le=1_000, description="Keyword indexes of stores held open at once")
