@@ -1,0 +1,35 @@
+"""What a response cost, in tokens and money."""
+
+from typing import Any
+
+from pydantic_ai.messages import ModelResponse
+
+from outrider.agents.limits import Usage
+from outrider.agents.models.access import Access
+
+
+def usage_of(response: ModelResponse, access: Access) -> dict[str, Any]:
+    used = response.usage
+    cost = _cost(response, access)
+    return Usage(
+        requests=1,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cache_read_tokens,
+        tools=len(response.tool_calls),
+        cost=cost,
+        unpriced=int(cost is None),
+    ).facts()
+
+
+def _cost(response: ModelResponse, access: Access) -> float | None:
+    """US dollars: by the profile's price, else by the table of genai-prices; None where neither knows the model."""
+    used = response.usage
+    if access.price is not None:
+        return (used.input_tokens * access.price.input + used.output_tokens * access.price.output) / 1_000_000
+    if used.cost is not None:
+        return float(used.cost)
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return None
