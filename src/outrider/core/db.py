@@ -2,16 +2,17 @@
 
 SQLite runs in WAL mode with `synchronous=NORMAL` (a crash loses no committed row of ours, at worst
 the last milliseconds on power loss: sqlite.org/pragma.html#pragma_synchronous) and every writer
-begins with BEGIN IMMEDIATE, so that several processes can share the file without deadlocks.
+begins with BEGIN IMMEDIATE, so that several processes can share the file without deadlocks. The
+writers of one process queue here: SQLite itself lets the unlucky of many starve until their time is up.
 """
 
 import logging
 import sqlite3
 import threading
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+    from outrider.core.transactions import Transactions
+
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 MEMORY = "sqlite+aiosqlite:///:memory:"
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -41,6 +45,8 @@ class Database:
         self.used = anyio.Event()  # set once it has been opened
         self._engine: AsyncEngine | None = None
         self._opening = anyio.Lock()
+        self._writing = anyio.Lock(fast_acquire=True)
+        self._short: Transactions | None = None
 
     @classmethod
     def file(cls, path: Path) -> "Database":
@@ -63,6 +69,24 @@ class Database:
         """A connection in a transaction that commits at the end, or rolls back on an exception."""
         async with self._connected(write=True) as connection:
             yield connection
+
+    async def short(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
+        """What the work returns, done in one transaction and one go: for what is short and often.
+
+        It runs in another thread, so it must touch nothing but the connection. Raises Unavailable.
+        """
+        if self.dialect != "sqlite" or self.url.endswith(":memory:"):
+            async with self._connected(write=write) as connection:
+                return await connection.run_sync(work)
+        with anyio.CancelScope(shield=True):
+            await self._opened()
+            async with self._turn(write=write):
+                try:
+                    if self._short is None:
+                        self._short = _transactions(self.url)
+                    return await self._short.run(work, write=write)
+                except _failures() as error:
+                    raise _unusable(self, error) from error
 
     async def upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> None:
         """Inserts the row, or replaces the other columns of the one with the same `key`."""
@@ -88,25 +112,30 @@ class Database:
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""
         engine, self._engine = self._engine, None
-        if engine is not None:
-            with anyio.CancelScope(shield=True):
+        short, self._short = self._short, None
+        with anyio.CancelScope(shield=True):
+            if short is not None:
+                await short.close()
+            if engine is not None:
                 await engine.dispose()
 
     @asynccontextmanager
     async def _connected(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
-        from sqlalchemy.exc import SQLAlchemyError
-
         # A cancelled statement would leave its connection behind, and with it the lock on the file; so a
         # transaction runs to its end, however impatient the caller: keep it short.
         with anyio.CancelScope(shield=True):
             engine = await self._opened()
-            try:
-                async with engine.connect() as connection:
-                    await connection.execution_options(outrider_write=write)
-                    async with connection.begin():
-                        yield connection
-            except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-                raise _unusable(self, error) from error
+            async with self._turn(write=write):
+                try:
+                    async with engine.connect() as connection:
+                        await connection.execution_options(outrider_write=write)
+                        async with connection.begin():
+                            yield connection
+                except _failures() as error:
+                    raise _unusable(self, error) from error
+
+    def _turn(self, *, write: bool) -> Any:
+        return self._writing if write and self.dialect == "sqlite" else nullcontext()
 
     async def _opened(self) -> "AsyncEngine":
         async with self._opening:
@@ -205,6 +234,18 @@ def _engine(url: str) -> "AsyncEngine":
     return engine
 
 
+def _transactions(url: str) -> "Transactions":
+    from sqlalchemy import NullPool, create_engine, event, make_url
+
+    from outrider.core.transactions import Transactions
+
+    options = {"timeout": BUSY_SECONDS, "factory": _Connection}
+    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args=options, poolclass=NullPool)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return Transactions(engine)
+
+
 async def _connect_sqlite(*place: Any, **options: Any) -> Any:
     """A connection, or an error and no thread: the driver's would still speak to an event loop that may be gone."""
     import aiosqlite
@@ -244,6 +285,12 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 def _begin_sqlite(connection: "Connection") -> None:
     writes = connection.get_execution_options().get("outrider_write")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, sqlite3.Error, OSError
 
 
 def _unusable(database: Database, error: Exception) -> Unavailable:

@@ -111,9 +111,13 @@ def file_of(database: Database) -> Path:
     return Path(database.url.split("///", 1)[1])
 
 
+def row(key: str) -> dict[str, Any]:
+    return {"key": key, "used": 1, "updated_at": 0.0}
+
+
 async def insert(database: Database, key: str) -> None:
     async with database.write() as connection:
-        await connection.execute(counters.insert(), [{"key": key, "used": 1, "updated_at": 0.0}])
+        await connection.execute(counters.insert(), [row(key)])
 
 
 async def keys(database: Database) -> list[str]:
@@ -165,6 +169,38 @@ async def test_a_transaction_is_whole_or_not_at_all(database: Database):
     with pytest.raises(KeyError):
         await fail_half_way()
     assert await keys(database) == []
+
+
+async def test_short_work_is_done_in_one_transaction_or_not_at_all(database: Database):
+    def inserted(connection: Connection) -> int:
+        connection.execute(counters.insert(), [row("a"), row("b")])
+        return connection.execute(select(func.count()).select_from(counters)).scalar_one()
+
+    def broken(connection: Connection) -> None:
+        connection.execute(counters.insert(), [row("c")])
+        raise LookupError("enough")
+
+    assert await database.short(inserted, write=True) == 2
+    with pytest.raises(LookupError, match="enough"):
+        await database.short(broken, write=True)
+    with pytest.raises(Unavailable, match="UNIQUE"):
+        await database.short(inserted, write=True)
+    await insert(database, "d")
+    assert await keys(database) == ["a", "b", "d"]
+
+
+async def test_many_writers_of_one_process_wait_for_their_turn(database: Database):
+    """More than a pool has connections, and each both ways."""
+
+    async def both_ways(number: int) -> None:
+        await database.short(lambda connection: connection.execute(counters.insert(), [row(f"s{number}")]), write=True)
+        await insert(database, f"l{number}")
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for number in range(60):
+                tasks.start_soon(both_ways, number)
+    assert len(await keys(database)) == 120
 
 
 async def test_readers_do_not_wait_for_a_writer(database: Database):
