@@ -74,7 +74,7 @@ class Pages:
         self._clock = clock
         self._render = render
         self._cache = Cache(database, settings.cache_bytes, clock=clock)
-        self._robots = RobotsPolicy(http, clock=clock)
+        self.robots = RobotsPolicy(http, clock=clock)
         self._runner = Runner()
         politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency)
         self._fetch = Fetch(http, politeness, settings.attempts, settings.user_agent, clock, sleep)
@@ -145,6 +145,14 @@ class Pages:
             return await anyio.to_thread.run_sync(lambda: save(reply, folder, url=address, filename=filename))
         raise self._late(address)
 
+    async def source(self, url: str, *, size: int) -> Reply:
+        """The bytes at an address, as they are and at most so many. Raises as `read` does."""
+        address = read_target(url).url
+        deadline = anyio.current_time() + self._settings.seconds
+        with anyio.move_on_after(self._settings.seconds):
+            return await self._fetch.get(address, deadline=deadline, body=size, headers={})
+        raise self._late(address)
+
     async def search(self, query: str, limit: int = 10) -> list[LocalHit]:
         """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
         return await library.search(self._database, query, limit)
@@ -155,7 +163,7 @@ class Pages:
         if cached is not None and self._holds(cached, max_age):
             return replace(cached.page, requested_url=url)
         if robots == "respect":
-            await self._robots.check(url)
+            await self.robots.check(url)
         headers = conditions(cached.etag, cached.last_modified) if cached else {}
         try:
             reply = await self._reply(url, headers)

@@ -56,6 +56,16 @@ class RobotsPolicy:
                 hint="choose another source, or have an operator set pages.robots to ignore",
             )
 
+    async def sitemaps(self, url: str) -> list[str]:
+        """The sitemaps that the host's robots.txt names."""
+        rules = (await self._rules("{0.scheme}://{0.netloc}".format(urlsplit(url)))).rules
+        return list(rules.sitemaps) if rules is not None else []
+
+    async def delay(self, url: str) -> float:
+        """Seconds that the host wants between two requests of ours; 0 if it does not say."""
+        rules = (await self._rules("{0.scheme}://{0.netloc}".format(urlsplit(url)))).rules
+        return float(rules.crawl_delay(self._agent) or 0) if rules is not None else 0.0
+
     async def _rules(self, origin: str) -> Rules:
         known = self._known.get(origin)
         if known is None or known.until <= self._clock():

@@ -1,0 +1,328 @@
+"""What a crawl has found and read so far: in the database, page by page, so that a kill costs one page at most."""
+
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from outrider.core.db import Database, storable
+from outrider.core.errors import Unavailable
+from outrider.pages.crawl.plan import Plan
+from outrider.pages.crawl.scope import page_key
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+LEASE = 30.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
+MOST_KNOWN = 100_000  # addresses of one crawl
+AT_ONCE = 500  # addresses noted by one statement
+LONGEST_TEXT = 2_000  # characters of a title or a reason that are kept
+NEXT = 50  # pages taken from the list at once
+
+
+@dataclass(frozen=True)
+class Found:
+    """An address that belongs to the crawl, and where it was found."""
+
+    url: str
+    depth: int
+    modified: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The name of its row."""
+        return hashlib.sha256(page_key(self.url).encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A page whose turn has come; with what is known of it from the round before."""
+
+    key: str
+    url: str
+    depth: int
+    modified: float
+    sha256: str
+    read_at: float
+    kept: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one page; see `tables.crawl_pages` for the fields."""
+
+    state: str
+    detail: str = ""
+    again: bool = False
+    final_url: str = ""
+    title: str = ""
+    sha256: str = ""
+    chars: int = 0
+    change: str = ""
+    kept: str = ""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many pages of the round are in which state."""
+
+    read: int = 0
+    duplicate: int = 0
+    waiting: int = 0
+    failed: int = 0
+    skipped: int = 0
+    gone: int = 0
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+
+    @property
+    def spent(self) -> int:
+        """Pages that count against the budget."""
+        return self.read + self.duplicate
+
+
+class Ledger:
+    """One crawl's rows.
+
+    Args:
+        database: Holds them.
+        plan: What is crawled.
+        owner: Whose crawl it is.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, plan: Plan, owner: str, clock: Callable[[], float] = time.time) -> None:
+        self.id = plan.key(owner)
+        self.round = 0
+        self._database = database
+        self.plan = plan
+        self._owner = owner
+        self._clock = clock
+        self._me = uuid.uuid4().hex
+
+    async def open(self, pages: int) -> None:
+        """Takes the crawl, to go on with its round; begins another if that is done, or has read so many pages.
+
+        Raises Unavailable, code `crawl_running`, while another process works on it.
+        """
+        from sqlalchemy import select
+
+        from outrider.pages.crawl.tables import crawls
+
+        async with self._database.write() as connection:
+            row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().first()
+            if row is None:
+                await connection.execute(crawls.insert().values(self._first()))
+                row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
+            self._mine_or_raise(row)
+            self.round = row["round"]
+            over = row["state"] == "finished" or (await self._tally(connection)).spent >= pages
+            await self._begin(connection, another=over)
+
+    async def close(self, *, finished: bool) -> None:
+        """Lets go of the crawl; a finished round takes along what it did not find any more."""
+        from sqlalchemy import update
+
+        from outrider.pages.crawl.tables import crawl_pages, crawls
+
+        async with self._database.write() as connection:
+            state = {"state": "finished"} if finished else {}
+            mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
+            values = state | {"held_until": 0.0, "updated_at": self._clock()}
+            done = await connection.execute(update(crawls).where(mine).values(**values))
+            if finished and done.rowcount:
+                old = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round < self.round)
+                lost = old & crawl_pages.c.state.in_(("read", "duplicate"))
+                values = {"state": "gone", "round": self.round, "detail": "no link leads there", "change": ""}
+                await connection.execute(update(crawl_pages).where(lost).values(**values))
+
+    async def add(self, found: Iterable[Found]) -> None:
+        """Notes addresses that are to be read; those known in this round already stay as they are."""
+        async with self._database.write() as connection:
+            await self._add(connection, found)
+
+    async def next(self, taken: Collection[str]) -> list[Waiting]:
+        """The next pages, the ones nearest to the start first, without those whose turn it is already."""
+        from sqlalchemy import select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        names = ("key", "url", "depth", "modified", "sha256", "read_at", "kept")
+        query = (
+            select(*(table.c[name] for name in names))
+            .where(table.c.crawl == self.id, table.c.round == self.round, table.c.state == "waiting")
+            .order_by(table.c.depth, table.c.number)
+            .limit(NEXT + len(taken))
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [Waiting(**row) for row in rows if row["key"] not in taken][:NEXT]
+
+    async def hold(self) -> None:
+        """Says that this process still works on the crawl. Raises Unavailable if another has taken it over."""
+        async with self._database.write() as connection:
+            await self._hold(connection)
+
+    async def record(self, page: Waiting, outcome: Outcome, found: Iterable[Found] = ()) -> Outcome:
+        """Writes what became of a page, and what it led to; gives it back, as a duplicate if its text was read before.
+
+        Raises Unavailable, code `crawl_running`, if another process has taken the crawl over.
+        """
+        from sqlalchemy import update
+
+        from outrider.pages.crawl.tables import crawl_pages
+
+        async with self._database.write() as connection:
+            await self._hold(connection)
+            outcome = await self._compared(connection, page, outcome)
+            texts = {name: storable(getattr(outcome, name), LONGEST_TEXT) for name in ("detail", "final_url", "title")}
+            values = asdict(outcome) | texts | {"again": int(outcome.again), "read_at": self._clock()}
+            mine = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
+            await connection.execute(update(crawl_pages).where(mine).values(**values))
+            await self._add(connection, found)
+        return outcome
+
+    async def knows(self, key: str) -> str:
+        """The state of a page of this round; empty if it was not found yet."""
+        from sqlalchemy import select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        query = select(table.c.state).where(table.c.crawl == self.id, table.c.key == key, table.c.round == self.round)
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).scalar() or ""
+
+    async def tally(self) -> Tally:
+        """How far the round is."""
+        async with self._database.read() as connection:
+            return await self._tally(connection)
+
+    async def pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
+        """The pages of the newest round that are no longer waiting, in the order in which they were found."""
+        from sqlalchemy import func, select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        newest = select(func.max(table.c.round)).where(table.c.crawl == self.id).scalar_subquery()
+        query = (
+            select(table)
+            .where(table.c.crawl == self.id, table.c.round == newest, table.c.state != "waiting")
+            .order_by(table.c.depth, table.c.number)
+            .offset(offset)
+            .limit(limit)
+        )
+        async with self._database.read() as connection:
+            return [dict(row) for row in (await connection.execute(query)).mappings()]
+
+    def _first(self) -> dict[str, Any]:
+        now = self._clock()
+        facts = {"id": self.id, "owner": self._owner, "start": self.plan.start, "plan": asdict(self.plan)}
+        return facts | {
+            "round": 0,
+            "state": "finished",
+            "created_at": now,
+            "updated_at": now,
+            "holder": "",
+            "held_until": 0.0,
+        }
+
+    def _mine_or_raise(self, row: Any) -> None:
+        left = row["held_until"] - self._clock()
+        if left > 0 and row["holder"] != self._me:
+            raise Unavailable(
+                "this crawl is under way in another call",
+                code="crawl_running",
+                hint="call again in half a minute with the same arguments, to go on or to see what it found",
+                retry_after=min(left, LEASE),
+            )
+
+    async def _begin(self, connection: "AsyncConnection", *, another: bool) -> None:
+        """Another round, or on with this one: then what failed for a while is tried again."""
+        from sqlalchemy import update
+
+        from outrider.pages.crawl.tables import crawl_pages, crawls
+
+        self.round += int(another)
+        values = {"round": self.round, "state": "running", "holder": self._me, "held_until": self._clock() + LEASE}
+        await connection.execute(update(crawls).where(crawls.c.id == self.id).values(**values))
+        transient = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round == self.round) & (crawl_pages.c.again == 1)
+        await connection.execute(update(crawl_pages).where(transient).values(state="waiting", again=0))
+        await self._add(connection, [Found(self.plan.start, 0)])
+
+    async def _hold(self, connection: "AsyncConnection") -> None:
+        from sqlalchemy import update
+
+        from outrider.pages.crawl.tables import crawls
+
+        mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
+        now = self._clock()
+        done = await connection.execute(
+            update(crawls).where(mine).values(held_until=now + LEASE, updated_at=now).returning(crawls.c.id)
+        )
+        if done.first() is None:
+            raise Unavailable("another process has taken this crawl over", code="crawl_running", retry_after=LEASE)
+
+    async def _compared(self, connection: "AsyncConnection", page: Waiting, outcome: Outcome) -> Outcome:
+        """With what changed since the round before; a text that this round has read elsewhere is a duplicate."""
+        from sqlalchemy import select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        if outcome.state != "read":
+            return outcome
+        change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
+        equal = select(table.c.url).where(
+            table.c.crawl == self.id,
+            table.c.sha256 == outcome.sha256,
+            table.c.round == self.round,
+            table.c.state == "read",
+            table.c.key != page.key,
+        )
+        twin = (await connection.execute(equal.limit(1))).scalar() if outcome.chars else None
+        if twin:
+            return replace(outcome, state="duplicate", detail=twin, change="")
+        return replace(outcome, change=change)
+
+    async def _add(self, connection: "AsyncConnection", found: Iterable[Found]) -> None:
+        from sqlalchemy import func, select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        fresh = list({each.key: each for each in reversed(list(found))}.values())[::-1]
+        if not fresh:
+            return
+        known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)
+        count, last = (await connection.execute(known)).one()
+        rows = [self._row(each, (last or 0) + at) for at, each in enumerate(fresh, 1)][: max(0, MOST_KNOWN - count)]
+        for at in range(0, len(rows), AT_ONCE):
+            insert = self._database.insert(table).values(rows[at : at + AT_ONCE])
+            new = {name: insert.excluded[name] for name in ("url", "round", "number", "depth", "state", "detail")}
+            new |= {"again": 0, "modified": insert.excluded.modified, "change": ""}
+            older = table.c.round < insert.excluded.round
+            await connection.execute(insert.on_conflict_do_update(["crawl", "key"], set_=new, where=older))
+
+    def _row(self, found: Found, number: int) -> dict[str, Any]:
+        facts = {"crawl": self.id, "key": found.key, "url": storable(found.url), "round": self.round, "number": number}
+        empty = {"detail": "", "final_url": "", "title": "", "sha256": "", "change": "", "kept": ""}
+        counts = {"again": 0, "chars": 0, "read_at": 0.0}
+        return facts | empty | counts | {"depth": found.depth, "state": "waiting", "modified": found.modified}
+
+    async def _tally(self, connection: "AsyncConnection") -> Tally:
+        from sqlalchemy import func, select
+
+        from outrider.pages.crawl.tables import crawl_pages as table
+
+        query = (
+            select(table.c.state, table.c.change, func.count())
+            .where(table.c.crawl == self.id, table.c.round == self.round)
+            .group_by(table.c.state, table.c.change)
+        )
+        counts: dict[str, int] = {}
+        for state, change, count in (await connection.execute(query)).all():
+            counts[state] = counts.get(state, 0) + count
+            if state == "read" and change:
+                counts[change] = counts.get(change, 0) + count
+        return Tally(**counts)

@@ -1,0 +1,104 @@
+"""Which addresses belong to a crawl, and which of them are the same page."""
+
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from outrider.core.egress.target import read_target
+from outrider.core.errors import InvalidInput
+
+ELSEWHERE = "elsewhere"
+Within = Literal["path", "host", "subdomains"]
+LONGEST = 2_000  # characters of an address; what is longer is a machine talking to itself
+REPEATED = 3  # equal folders in one path: beyond this a relative link goes round in circles
+# What is no reading matter. Documents (pdf, docx, …) are not in it.
+NOT_PAGES = re.compile(
+    r"\.(?:7z|aac|apk|avi|avif|bin|bmp|br|bz2|cab|css|cur|deb|dmg|eot|exe|flac|flv|gif|gz|heic|ico|img|iso|jar|jpe?g|js"
+    r"|m4a|m4v|map|mjs|mkv|mov|mp3|mp4|mpe?g|msi|ogg|ogv|otf|pkg|png|psd|rar|rpm|svgz?|swf|tar|tgz|tiff?|ttf|wasm|wav"
+    r"|weba|webm|webmanifest|webp|whl|wmv|woff2?|xz|zip|zst)$",
+    re.IGNORECASE,
+)
+# Names under which advertisers and newsletters count visits; none of them changes a page.
+TRACKING = re.compile(r"(?:utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid|mc_[ce]id|_ga|_gl)")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The part of the web that a crawl may read; see `Plan` for the fields."""
+
+    start: str
+    within: Within = "host"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def refusal(self, url: str) -> str:
+        """Why an address does not belong to the crawl; empty if it does."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not self._on_site(parts.hostname or ""):
+            return ELSEWHERE
+        if self.within == "path" and not parts.path.startswith(self._folder):
+            return ELSEWHERE
+        if NOT_PAGES.search(parts.path):
+            return "not a page"
+        if len(url) > LONGEST or _in_circles(parts.path):
+            return "endless"
+        return "" if self._chosen(parts.path + (f"?{parts.query}" if parts.query else "")) else "not asked for"
+
+    def _on_site(self, name: str) -> bool:
+        name = name.removeprefix("www.")
+        return name == self._host or (self.within == "subdomains" and name.endswith(f".{self._host}"))
+
+    def _chosen(self, path: str) -> bool:
+        if any(pattern.match(path) for pattern in self._excluded):
+            return False
+        return not self._included or any(pattern.match(path) for pattern in self._included)
+
+    @cached_property
+    def _host(self) -> str:
+        return (urlsplit(self.start).hostname or "").removeprefix("www.")
+
+    @cached_property
+    def _folder(self) -> str:
+        return urlsplit(self.start).path.rpartition("/")[0] + "/"
+
+    @cached_property
+    def _included(self) -> list[re.Pattern[str]]:
+        return [re.compile(translate(each)) for each in self.include]
+
+    @cached_property
+    def _excluded(self) -> list[re.Pattern[str]]:
+        return [re.compile(translate(each)) for each in self.exclude]
+
+
+def tidied(url: str) -> str:
+    """The address as it is asked for: normalised, without fragment and without what only counts visits.
+
+    Empty if it is no address.
+    """
+    try:
+        parts = urlsplit(read_target(url).url)
+    except (InvalidInput, ValueError):
+        return ""
+    if not parts.query:
+        return urlunsplit(parts)
+    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if not _tracks(name)]
+    same = len(kept) == len(parse_qsl(parts.query, keep_blank_values=True))
+    return urlunsplit(parts if same else parts._replace(query=urlencode(kept)))
+
+
+def page_key(url: str) -> str:
+    """What two addresses of one page have in common: whatever the scheme, with or without `www.`."""
+    parts = urlsplit(url)
+    return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))
+
+
+def _tracks(name: str) -> bool:
+    return TRACKING.fullmatch(name.lower()) is not None
+
+
+def _in_circles(path: str) -> bool:
+    folders = [each for each in path.split("/") if each]
+    return any(folders.count(each) > REPEATED for each in set(folders))

@@ -1,0 +1,288 @@
+"""Crawling a site over real sockets: what is read, what is left out, and how it goes on."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+from outrider.core.db import Database
+from outrider.core.errors import NotFound, Refused, Unavailable
+from outrider.pages import Pages, PagesSettings
+from outrider.pages.crawl import Budget, Crawled, Crawler, Plan
+from site_app import Answer, Clock, Request, Site, client
+
+pytestmark = pytest.mark.anyio
+WORDS = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
+
+
+def page(name: str, *links: str, head: str = "") -> Answer:
+    """A page about something, with links."""
+    anchors = "".join(f'<li><a href="{each}">To {each}</a></li>' for each in links)
+    return Answer(
+        f"<title>{name}</title>{head}<main><h1>{name}</h1><p>{WORDS.format(name) * 5}</p><ul>{anchors}</ul></main>"
+    )
+
+
+@dataclass
+class Place:
+    """A crawler on a site, and what it kept."""
+
+    crawler: Crawler
+    url: str
+    site: Site
+    clock: Clock
+    kept: list[str]
+
+    async def crawl(self, path: str = "/", pages: int = 50, seconds: float = 30, **plan: Any) -> Crawled:
+        budget = Budget(pages, seconds)
+        return await self.crawler.crawl(Plan(self.url + path, **plan), budget, keep=self.keep)
+
+    async def keep(self, read: Any) -> str:
+        self.kept.append(read.url.removeprefix(self.url))
+        return f"kept-{len(self.kept)}"
+
+    async def listed(self, path: str = "/", **plan: Any) -> dict[str, str]:
+        """Each page's state, by path."""
+        rows = await self.crawler.listing(Plan(self.url + path, **plan))
+        return {row["url"].removeprefix(self.url): row["state"] for row in rows}
+
+    async def changes(self) -> dict[str, str]:
+        rows = await self.crawler.listing(Plan(f"{self.url}/"))
+        return {row["url"].removeprefix(self.url): row["change"] or row["state"] for row in rows}
+
+
+@asynccontextmanager
+async def place(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
+    clock, site = Clock(), Site(routes)
+    database = Database.file(file or Path.home() / "crawl.db")
+    chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "attempts": 1, **settings})
+    try:
+        async with fakes.serve(site) as url, client() as http:
+            pages = Pages(http, chosen, database, clock=clock, sleep=clock.sleep)
+            yield Place(Crawler(pages, database, clock=clock, sleep=clock.sleep), url, site, clock, [])
+    finally:
+        await database.close()
+
+
+HARBOUR = {
+    "/": page("Harbour", "/boats", "/bells#top", "/gone", "https://elsewhere.example/x", "/map.png", "mailto:a@b.c"),
+    "/boats": page("Boats", "/", "/boats/tern", "/boats/gull"),
+    "/bells": page("Bells", "/boats"),
+    "/boats/tern": page("Tern", "/boats/tern/log"),
+    "/boats/gull": page("Gull"),
+    "/boats/tern/log": page("Log"),
+}
+
+
+async def test_a_site_is_read_by_its_links():
+    async with place(HARBOUR) as here:
+        done = await here.crawl()
+        states = await here.listed()
+    assert (done.ending, done.round, done.pages_read) == ("finished", 1, 6)
+    assert states == dict.fromkeys(HARBOUR, "read") | {"/gone": "gone"}
+    assert set(here.kept) == set(HARBOUR)
+    assert "/map.png" not in here.site.paths()
+
+
+async def test_depth_and_pages_and_place_bound_it():
+    async with place(HARBOUR) as here:
+        await here.crawl(depth=1)
+        shallow = await here.listed(depth=1)
+        few = await here.crawl(pages=2, depth=2)
+        below = await here.crawl("/boats/tern", within="path")
+        states = await here.listed("/boats/tern", within="path")
+    assert set(shallow) == {"/", "/boats", "/bells", "/gone"}
+    assert (few.ending, few.tally.spent) == ("pages", 2)
+    assert few.tally.waiting > 0
+    assert (below.ending, set(states)) == ("finished", {"/boats/tern", "/boats/tern/log"})
+
+
+async def test_patterns_choose_among_paths():
+    async with place(HARBOUR) as here:
+        await here.crawl(include=("/boats*",), exclude=("*/log",))
+        states = await here.listed(include=("/boats*",), exclude=("*/log",))
+    assert set(states) == {"/", "/boats", "/boats/tern", "/boats/gull"}
+
+
+async def test_a_larger_budget_goes_on_where_the_smaller_ended():
+    async with place(HARBOUR) as here:
+        await here.crawl(pages=3)
+        asked = len(here.site.asked)
+        done = await here.crawl(pages=20)
+        again = [path for path in here.site.paths()[asked:] if path in ("/", "/boats", "/bells")]
+    assert (done.ending, done.round, done.tally.read) == ("finished", 1, 6)
+    assert again == []
+
+
+async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_what():
+    routes: dict[str, Any] = dict(HARBOUR)
+
+    def tagged(answer: Answer) -> Any:
+        tag = f'"{hash(answer.body)}"'
+
+        def reply(request: Request) -> Answer:
+            same = request.headers.get("if-none-match") == tag
+            return Answer(status=304) if same else Answer(answer.body, headers={"etag": tag})
+
+        return reply
+
+    routes |= {path: tagged(answer) for path, answer in HARBOUR.items()}
+    async with place(routes) as here:
+        await here.crawl()
+        first, here.kept[:] = list(here.kept), []
+        routes["/boats"] = tagged(page("Boats, painted", "/", "/boats/tern", "/boats/swan"))
+        routes["/boats/swan"] = tagged(page("Swan"))
+        here.clock.now += 1_000
+        done = await here.crawl()
+        changes = await here.changes()
+    assert len(first) == 6
+    assert (done.round, done.ending) == (2, "finished")
+    same = dict.fromkeys(("/", "/bells", "/boats/tern", "/boats/tern/log"), "same")
+    assert changes == same | {"/boats": "changed", "/boats/swan": "new", "/boats/gull": "gone", "/gone": "gone"}
+    assert sorted(here.kept) == ["/boats", "/boats/swan"]
+
+
+async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unchanged():
+    def sitemap(day: str) -> str:
+        return (
+            f"<urlset><url><loc>{{0}}/quiet</loc><lastmod>{day}</lastmod></url>"
+            "<url><loc>https://elsewhere.example/</loc></url></urlset>"
+        )
+
+    routes: dict[str, Any] = {"/": page("Harbour"), "/quiet": page("Quiet")}
+    async with place(routes) as here:
+        index = f"<sitemapindex><sitemap><loc>{here.url}/list.xml</loc></sitemap></sitemapindex>"
+        routes["/robots.txt"] = Answer(f"Sitemap: {here.url}/index.xml", "text/plain")
+        routes["/index.xml"] = Answer(index, "application/xml")
+        routes["/list.xml"] = Answer(sitemap("2024-05-05").replace("{0}", here.url), "application/xml")
+        await here.crawl()
+        here.clock.now += 1_000
+        await here.crawl()
+        changes = await here.changes()
+    assert changes == {"/": "same", "/quiet": "same"}
+    assert here.site.paths().count("/quiet") == 1
+    assert here.site.paths().count("/") == 2
+
+
+async def test_robots_txt_binds_and_its_pause_is_kept():
+    rules = "User-agent: *\nDisallow: /bells\nCrawl-delay: 2"
+    async with place(HARBOUR | {"/robots.txt": Answer(rules, "text/plain")}) as here:
+        done = await here.crawl(depth=1)
+        states = await here.listed(depth=1)
+    assert states["/bells"] == "skipped"
+    assert "/bells" not in here.site.paths()
+    assert here.clock.slept.count(2.0) == done.tally.read + 2  # the forbidden one and the missing one have their turn
+
+
+async def test_a_site_that_forbids_the_first_page_is_refused():
+    rules = Answer("User-agent: *\nDisallow: /", "text/plain")
+    async with place(HARBOUR | {"/robots.txt": rules}) as here:
+        with pytest.raises(Refused, match=r"robots\.txt"):
+            await here.crawl()
+
+
+async def test_pages_that_ask_not_to_be_followed_are_not():
+    nofollow = '<meta name="robots" content="index, nofollow">'
+    async with place({"/": page("Harbour", "/boats", head=nofollow), "/boats": page("Boats")}) as here:
+        await here.crawl()
+        states = await here.listed()
+    assert states == {"/": "read"}
+
+
+async def test_one_text_under_several_addresses_is_read_once():
+    routes = {
+        "/": page("Harbour", "/a", "/b", "/views?sort=up", "/old", "/boats?utm_source=letter&page=2"),
+        "/a": page("Same"),
+        "/b": page("Same"),
+        "/old": Answer(status=301, headers={"location": "/a"}),
+        "/views": page("Views", head='<link rel="canonical" href="/views">'),
+        "/boats": page("Boats"),
+    }
+    async with place(routes) as here:
+        await here.crawl()
+        states = await here.listed()
+    assert sorted(states[path] for path in ("/a", "/b", "/old")) == ["duplicate", "duplicate", "read"]
+    assert (states["/views?sort=up"], states["/views"]) == ("duplicate", "read")
+    assert states["/boats?page=2"] == "read"
+
+
+async def test_a_canonical_address_that_every_page_shares_is_not_believed():
+    home = '<link rel="canonical" href="/">'
+    async with place({"/": page("Harbour", "/a", head=home), "/a": page("Alone", head=home)}) as here:
+        await here.crawl()
+        assert await here.listed() == {"/": "read", "/a": "read"}
+
+
+async def test_endless_paths_come_to_an_end():
+    def deeper(request: Request) -> Answer:
+        return page(request.path, "loop/")
+
+    routes = {"/": page("Harbour", "/loop/")} | {"/" + "loop/" * count: deeper for count in range(1, 12)}
+    async with place(routes) as here:
+        done = await here.crawl(depth=20)
+    assert (done.ending, done.tally.read) == ("finished", 4)
+
+
+async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
+    away = Answer(status=302, headers={"location": "http://localhost:1/"})
+    async with place({"/away": away}) as here:
+        with pytest.raises(NotFound):
+            await here.crawl("/missing")
+        with pytest.raises((Refused, Unavailable)):
+            await here.crawl("/away")
+
+
+async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
+    broken = {"down": True}
+
+    def shaky(request: Request) -> Answer:
+        return Answer("busy", "text/plain", 503) if broken["down"] else page(request.path)
+
+    paths = [f"/p{number}" for number in range(30)]
+    async with place({"/": page("Harbour", *paths)} | dict.fromkeys(paths, shaky)) as here:
+        ill = await here.crawl()
+        broken["down"] = False
+        well = await here.crawl()
+    assert (ill.ending, ill.round) == ("trouble", 1)
+    assert 10 <= ill.tally.failed < 20
+    assert (well.ending, well.round, well.tally.read, well.tally.failed) == ("finished", 1, 31, 0)
+
+
+async def test_time_ends_a_call_and_the_next_one_goes_on():
+    async with place(HARBOUR) as here:
+
+        async def endless(read: Any) -> str:
+            if read.url.endswith("/boats"):
+                await anyio.sleep_forever()
+            return "kept"
+
+        plan = Plan(f"{here.url}/")
+        first = await here.crawler.crawl(plan, Budget(seconds=0.5), keep=endless)
+        second = await here.crawl()
+    assert (first.ending, first.tally.waiting > 0) == ("time", True)
+    assert (second.ending, second.round, second.tally.read) == ("finished", 1, 6)
+
+
+async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
+    async with place(HARBOUR) as here:
+        plan, started, go_on = Plan(f"{here.url}/"), anyio.Event(), anyio.Event()
+
+        async def keep(read: Any) -> str:
+            started.set()
+            await go_on.wait()
+            return "kept"
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: here.crawler.crawl(plan, Budget(), keep=keep))
+            await started.wait()
+            with pytest.raises(Unavailable, match="under way") as caught:
+                await here.crawler.crawl(plan, Budget())
+            go_on.set()
+        other = await here.crawler.crawl(plan, Budget(), "somebody else")
+    assert caught.value.retry_after
+    assert other.round == 1
