@@ -78,15 +78,16 @@ class Database:
         if self.dialect != "sqlite" or self.url.endswith(":memory:"):
             async with self._connected(write=write) as connection:
                 return await connection.run_sync(work)
+        done: list[T] = []
         with anyio.CancelScope(shield=True):
             await self._opened()
             async with self._turn(write=write):
+                self._short = self._short or _transactions(self.url)
                 try:
-                    if self._short is None:
-                        self._short = _transactions(self.url)
-                    return await self._short.run(work, write=write)
+                    done.append(await self._short.run(work, write=write))
                 except _failures() as error:
                     raise _unusable(self, error) from error
+        return done[0]
 
     async def upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> None:
         """Inserts the row, or replaces the other columns of the one with the same `key`."""
