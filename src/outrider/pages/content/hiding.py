@@ -18,6 +18,7 @@ COLOUR = re.compile(
     r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|[a-z]+|rgb\([\d,\s]{5,20}\))", re.IGNORECASE
 )
 STYLE_LIMIT = 600  # characters of a style that are looked at
+CLUES = frozenset({"hidden", "aria-hidden", "style"})  # attributes without which an element hides nothing itself
 PANELS = frozenset({"", "region", "tabpanel", "group", "article"})
 
 
