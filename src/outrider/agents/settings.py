@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from outrider.agents.definition import Budgets, _listed
 
@@ -57,5 +57,31 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
         8, ge=1, le=64, description="Tools, other agents among them, that one step runs at the same time"
     )
     runs: int = Field(50, ge=1, le=1_000, description="Runs at the same time in one process; further ones wait")
-    stream_ms: int = Field(50, ge=10, le=1_000, description="Milliseconds of text that one event gathers")
+    stream_ms: int = Field(20, ge=5, le=1_000, description="Milliseconds of text that one event gathers")
     keep_thoughts: bool = Field(True, description="Whether the thinking of models is kept with the run")
+
+
+class McpServer(BaseModel):
+    """Another MCP server whose tools agents may be given: a command that is started, or an address."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, defer_build=True)
+
+    command: str = Field("", description="The program to start; it speaks MCP over its standard input and output")
+    args: list[str] = Field([], description="Its arguments")
+    env: dict[str, str] = Field({}, repr=False, description="Its environment beside HOME, PATH and the like")
+    cwd: str = Field("", description="The folder it starts in")
+    url: str = Field("", description="The address of a server that speaks streamable HTTP")
+    headers: dict[str, str] = Field({}, repr=False, description="What each request to it carries")
+    type: Literal["", "stdio", "http", "streamable-http", "streamableHttp"] = Field(
+        "", description="As other hosts write it; follows from command or url"
+    )
+    timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds that one call may take")
+    disabled: bool = Field(False, description="Whether it is left alone")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "McpServer":
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give either `command` or `url`")
+        if self.url and not self.url.startswith(("http://", "https://", "${")):
+            raise ValueError("`url` must begin with http:// or https://")
+        return self

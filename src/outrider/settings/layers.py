@@ -111,6 +111,28 @@ def from_keys(path: Path) -> Layer:
     return Layer(str(path), kept | ({"models": {"keys": ours}} if ours else {}), warnings)
 
 
+def from_servers(path: Path) -> Layer:
+    """Other MCP servers, in the file that hosts share: `{"mcpServers": {"name": {"command": …} | {"url": …}}}`.
+
+    What other hosts keep there besides is left out with a warning.
+    """
+    from outrider.agents.settings import McpServer
+
+    values, warnings = read_json(path)
+    servers = values.get("mcpServers", {})
+    if not isinstance(servers, dict) or (values and not servers):
+        return Layer(str(path), {}, (*warnings, f"{path}: there is no object 'mcpServers'; it is ignored"))
+    kept = {name: server for name, server in servers.items() if isinstance(server, dict)}
+    known = McpServer.model_fields
+    strange = [
+        f"{path}: {name}.{field} is ignored: nothing here knows it"
+        for name in kept
+        for field in kept[name].keys() - known
+    ]
+    chosen = {name: {field: each for field, each in server.items() if field in known} for name, server in kept.items()}
+    return Layer(str(path), {"mcpServers": chosen} if chosen else {}, (*warnings, *strange))
+
+
 def read_json(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The JSON object in a file and what is wrong with it; both empty when there is none.
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -32,6 +32,8 @@ FIRST_PROFILES = {
 MASK = "********"
 SECRET_WORDS = frozenset({"key", "token", "secret", "password", "credential"})
 CREDENTIALS = (("search", "profiles"), ("search", "providers"), ("models", "keys"))
+# Of another MCP server what it is given: any of it may be a key.
+GIVEN = frozenset({"env", "headers", "args"})
 # What stands beside credentials and is none; all else there may be one (a plugin's provider knows names we do not).
 PLAIN = frozenset({"provider", "endpoint", "timeout_s", "user_agent", "rate", "cse_id"})
 IN_ADDRESS = re.compile(r"(?<=://)[^/\s\"]+(?=@)|(?<==)[^&=\s\"]+")  # https://user:password@host/?token=x
@@ -124,6 +126,7 @@ def _layers(flags: dict[str, Any], environ: Mapping[str, str], home: Path, works
         *layers.from_dogent(home, workspace),
         layers.from_profiles(ours / "web.json"),
         layers.from_keys(ours / "keys.json"),
+        layers.from_servers(ours / "mcp.json"),
         layers.from_file(ours / "settings.json"),
         *([] if at_home else [layers.from_workspace(workspace / ".outrider" / "settings.json")]),
         layers.from_environment(environ, Settings),
@@ -183,7 +186,9 @@ def _problem(error: dict[str, Any], origins: Mapping[Place, str]) -> str:
 def _nearest(location: tuple[Any, ...]) -> str:
     section: Any = Settings
     for part in location[:-1]:
-        section = section.model_fields[part].annotation
+        # What stands in an object by name (profiles, servers) has one shape, whatever the name.
+        fields = getattr(section, "model_fields", None)
+        section = fields[part].annotation if fields and part in fields else next(iter(get_args(section)[1:]), None)
     if not (isinstance(section, type) and issubclass(section, BaseModel)):
         return ""
     close = get_close_matches(str(location[-1]), section.model_fields, n=1)
@@ -199,4 +204,6 @@ def _shown(place: Place, value: Any) -> str:
 def _is_secret(place: Place) -> bool:
     if place[:2] in CREDENTIALS:
         return len(place) != 4 or place[-1] not in PLAIN
+    if place[0] == "mcpServers":
+        return len(place) > 2 and place[2] in GIVEN
     return not SECRET_WORDS.isdisjoint(word for part in place for word in re.split("[^a-z]+", part.lower()))

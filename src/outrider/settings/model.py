@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from outrider.agents.settings import AgentsSettings, ModelsSettings
+from outrider.agents.settings import AgentsSettings, McpServer, ModelsSettings
 from outrider.browser.settings import BrowserSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
@@ -83,6 +83,10 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     browser: BrowserSettings = BrowserSettings()
     models: ModelsSettings = ModelsSettings()
     agents: AgentsSettings = AgentsSettings()
+    mcpServers: dict[str, McpServer] = Field(  # noqa: N815 - the name that all hosts give it
+        default={},
+        description="Other MCP servers for agents: by name `command`, `args`, `env`, or `url`, `headers`",
+    )
     run_agent: RunAgentSettings = RunAgentSettings()
     web_eval: WebEvalSettings = WebEvalSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
