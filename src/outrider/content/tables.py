@@ -15,6 +15,7 @@ content_stores = Table(
     Column("default_of", String(64), unique=True),  # the scope whose default store it is
     Column("name", String(200), nullable=False),
     Column("description", Text, nullable=False),
+    Column("languages", Text, nullable=False),  # all that its contents ever had, a space between them
     Column("created_at", Float, nullable=False),
     Column("modified_at", Float, nullable=False),
     # Every transaction that changes contents of the store counts here, and gives its count to what it touched.

@@ -20,6 +20,7 @@ def upgrade() -> None:
         sa.Column("default_of", sa.String(64), unique=True),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("description", sa.Text, nullable=False),
+        sa.Column("languages", sa.Text, nullable=False),
         sa.Column("created_at", sa.Float, nullable=False),
         sa.Column("modified_at", sa.Float, nullable=False),
         sa.Column("generation", sa.Integer, nullable=False),

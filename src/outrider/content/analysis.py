@@ -1,0 +1,121 @@
+"""From text to index terms: the words of any script, folded and stemmed.
+
+A word becomes its stem in the language of its text and, where that differs, also its unstemmed form;
+both without accents. Scripts that put no blanks between words give pairs of letters. Names as
+programmers write them give their parts as well: `readFile` also `read` and `file`.
+"""
+
+import re
+import sys
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from outrider.core.text import ACCENTS, UNSPACED
+
+LONGEST = 64  # characters of a word that count
+POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORD_ONLY = re.compile(r"\w+")
+STEMMING = threading.Lock()  # a stemmer keeps the word that it works on in itself
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Attributes:
+        start, end: Its place, in characters.
+        terms: What stands for it in an index, each once.
+    """
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+def words(text: str, language: str) -> Iterator[Word]:
+    """The words of a text with their places and index terms; `language` is a stemmer's name or empty."""
+    for found in _word().finditer(text):
+        spelled = found[0]
+        if len(spelled) == 1 and spelled in "sS" and text[max(found.start() - 1, 0)] in "'’":
+            continue
+        if spelled.isascii():
+            yield Word(found.start(), found.end(), _terms(spelled[:LONGEST], language))
+        else:
+            yield from _foreign(found.start(), spelled, language)
+
+
+def index_terms(texts: Iterable[str], language: str) -> tuple[str, int]:
+    """All terms of some texts with a space between them, and the number of words."""
+    found = [word.terms for text in texts for word in words(text, language)]
+    return " ".join([term for terms in found for term in terms]), len(found)
+
+
+def query_terms(query: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
+    """For each word of a query, in order and as often as it occurs, the terms that it may stand for.
+
+    Args:
+        query: What somebody looks for.
+        languages: Of the texts that are searched.
+    """
+    readings = [list(words(query, language)) for language in languages or [""]]
+    return [tuple(dict.fromkeys(term for word in same for term in word.terms)) for same in zip(*readings, strict=True)]
+
+
+def _foreign(at: int, spelled: str, language: str) -> Iterator[Word]:
+    """A word with letters beyond ASCII; of an unspaced script its pairs of letters."""
+    end = 0
+    for run in UNSPACED.finditer(spelled):
+        if run.start() > end:
+            yield Word(at + end, at + run.start(), _terms(spelled[end : run.start()][:LONGEST], language))
+        for place in range(run.start(), max(run.end() - 1, run.start() + 1)):
+            pair = spelled[place : min(place + 2, run.end())]
+            yield Word(at + place, at + place + len(pair), _terms(pair, ""))
+        end = run.end()
+    if end < len(spelled):
+        yield Word(at + end, at + len(spelled), _terms(spelled[end:][:LONGEST], language))
+
+
+@lru_cache(maxsize=200_000)
+def _terms(spelled: str, language: str) -> tuple[str, ...]:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", spelled).casefold())
+    found = [_plain(_stemmed(folded, language)), _plain(folded)]
+    if (spelled.isascii() and not spelled.islower()) or "_" in spelled:
+        found += _parts(spelled, language)
+    return tuple(dict.fromkeys(term for each in found for term in WORD_ONLY.findall(each)))
+
+
+def _parts(spelled: str, language: str) -> list[str]:
+    parts = PARTS.findall(spelled)
+    return [_stemmed(part.lower(), language) for part in parts] if len(parts) > 1 else []
+
+
+def _plain(word: str) -> str:
+    """Without accents and invisible joints."""
+    if word.isascii():
+        return word
+    return unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFKD", word)))
+
+
+def _stemmed(word: str, language: str) -> str:
+    if not language:
+        return word
+    with STEMMING:
+        return _stemmer(language).stemWord(word)
+
+
+@lru_cache(maxsize=40)
+def _stemmer(language: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """A letter or digit with all the marks on it; Python's own class of word letters lacks the marks."""
+    marks = [code for code in range(0x300, sys.maxunicode) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"}]
+    inside = "".join(map(chr, marks)) + "\u00ad\u200c\u200d"
+    return re.compile(rf"\w[\w{inside}]*")

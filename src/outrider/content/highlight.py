@@ -1,0 +1,62 @@
+"""The part of a passage that shows best why it matches."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from outrider.content.analysis import Word, words
+
+SHOWN = 200  # characters
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A slice of a passage.
+
+    Attributes:
+        start, end: Its place in the passage, in characters.
+        matches: The words in it that match, as they are written there, each once.
+    """
+
+    start: int
+    end: int
+    matches: tuple[str, ...] = ()
+
+
+def best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = SHOWN) -> Excerpt:
+    """The slice of at most `limit` characters with the most different terms, then the most words of them."""
+    found = [word for word in words(text, language) if not terms.isdisjoint(word.terms)] if terms else []
+    if not found:
+        return Excerpt(*_trimmed(text, 0, limit))
+    starts = [word.start for word in found]
+    best = max(range(len(found)), key=lambda at: (*_worth(found, starts, at, limit), -at))
+    last = _last(found, starts, best, limit)
+    spare = max(limit - (found[last].end - found[best].start), 0)
+    start, end = _trimmed(text, max(found[best].start - spare // 2, 0), limit)
+    inside = [text[word.start : word.end] for word in found if start <= word.start and word.end <= end]
+    return Excerpt(start, end, tuple({each.casefold(): each for each in reversed(inside)}.values())[::-1])
+
+
+def _last(found: Sequence[Word], starts: Sequence[int], at: int, limit: int) -> int:
+    """The last word that is wholly within the limit from word `at` on; at least `at` itself."""
+    last = bisect_left(starts, starts[at] + limit) - 1
+    while last > at and found[last].end > starts[at] + limit:
+        last -= 1
+    return last
+
+
+def _worth(found: Sequence[Word], starts: Sequence[int], at: int, limit: int) -> tuple[int, int]:
+    inside = found[at : _last(found, starts, at, limit) + 1]
+    return len({each.terms for each in inside}), len(inside)
+
+
+def _trimmed(text: str, start: int, limit: int) -> tuple[int, int]:
+    """The slice without a torn word or blanks at its ends."""
+    end = min(start + limit, len(text))
+    start = max(end - limit, 0) if end == len(text) else start
+    if start and text[start - 1].isalnum() and (blank := text.find(" ", start, start + 20)) != -1:
+        start = blank
+    if end < len(text) and text[end].isalnum() and (blank := text.rfind(" ", max(end - 20, start), end)) != -1:
+        end = blank
+    inner = text[start:end]
+    return start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip()) if inner.strip() else end

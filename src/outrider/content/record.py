@@ -1,0 +1,91 @@
+"""What is kept in a content store, as its users see it. All times are seconds since the epoch."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from outrider.core.context import Call
+
+
+@dataclass(frozen=True)
+class Store:
+    """A named collection of contents, of one session alone."""
+
+    id: str
+    name: str
+    description: str
+    created_at: float
+    modified_at: float
+    content_count: int = 0
+    chunk_count: int = 0
+    total_size: int = 0
+    is_default: bool = False
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A text on its way into a store.
+
+    Attributes:
+        text: What is read and searched; Markdown where a document was converted.
+        filename: Its name; may be empty.
+        mime_type: Of what was given, for instance `application/pdf`.
+        source: The address or path that it came from.
+        title: What it calls itself; its words count for searching.
+        language: A BCP 47 tag, if it declares one.
+        markdown: Whether the text is Markdown; None: if the type says so.
+        size: Bytes of what was given; None: of the text in UTF-8.
+        uploaded_at: When it came; None: now.
+        facts: Further JSON-able facts.
+    """
+
+    text: str
+    filename: str = ""
+    mime_type: str = "text/plain"
+    source: str = ""
+    title: str = ""
+    language: str = ""
+    markdown: bool | None = None
+    size: int | None = None
+    uploaded_at: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A content, without its text."""
+
+    id: str
+    store_id: str
+    version: int
+    filename: str
+    mime_type: str
+    source: str
+    title: str
+    language: str
+    size: int
+    characters: int
+    line_count: int
+    chunk_count: int
+    preview: str
+    facts: Mapping[str, Any]
+    uploaded_at: float
+    modified_at: float
+    accessed_at: float
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Some lines of a content, exactly as they are."""
+
+    record: Record
+    text: str
+    from_line: int
+    to_line: int
+
+
+def scope(call: Call) -> str:
+    """Whose stores: those of a workspace, a person and a session, so that equal names do not meet."""
+    names = (call.workspace or "", call.identity or "", call.session)
+    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()

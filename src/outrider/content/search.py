@@ -1,0 +1,231 @@
+"""Searching stores: what may be asked, what is found, and the one path from candidates to hits."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio.to_thread
+
+from outrider.content.analysis import query_terms
+from outrider.content.following import Follower
+from outrider.content.highlight import Excerpt, best_excerpt
+from outrider.content.index import Index
+from outrider.content.ranking import ranked
+from outrider.core.db import Database
+
+if TYPE_CHECKING:
+    from outrider.content.vectors import Vectors
+
+Mode = Literal["keyword", "semantic", "hybrid"]
+CANDIDATES = 100  # that an index is asked for at least, since its own ranking is only alike
+PER_HIT = 5  # and for each hit that is wanted
+TERMS = 64  # words of a query that count
+IDS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What is searched, and how.
+
+    Attributes:
+        mode: By words, by meaning, or by both.
+        stores: Ids; None for all of the session's.
+        top_n: How many hits, 1 to 100.
+        threshold: The least score, 0 to 1.
+        mime_types: Only contents of these types; `*` at the end stands for anything.
+        source: Only contents whose source or filename has this text in it, whatever its case.
+        since, until: Only contents uploaded then, in seconds since the epoch.
+        neighbours: How many passages before and after each hit come with it.
+    """
+
+    mode: Mode = "keyword"
+    stores: Sequence[str] | None = None
+    top_n: int = 10
+    threshold: float = 0.0
+    mime_types: Sequence[str] = ()
+    source: str = ""
+    since: float | None = None
+    until: float | None = None
+    neighbours: int = 0
+
+    @property
+    def filtered(self) -> bool:
+        """Whether only some contents of the stores count."""
+        return bool(self.mime_types or self.source or self.since is not None or self.until is not None)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage that was found.
+
+    Attributes:
+        score: 0 to 1; of words the share of the best thinkable match, of meaning the cosine, of both their fusion.
+        text: The whole passage.
+        excerpt: The part of it that shows best why it matches.
+        before, after: The neighbouring passages that were asked for, without what overlaps.
+    """
+
+    chunk_id: str
+    content_id: str
+    store_id: str
+    score: float
+    kind: Mode
+    text: str
+    start: int
+    end: int
+    from_line: int
+    to_line: int
+    heading: str
+    excerpt: Excerpt
+    filename: str
+    mime_type: str
+    title: str
+    source: str
+    uploaded_at: float
+    before: str = ""
+    after: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The excerpt's text."""
+        return self.text[self.excerpt.start : self.excerpt.end]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The hits, best first, and what the caller should know of the search."""
+
+    hits: Sequence[Hit] = ()
+    notes: Sequence[str] = ()
+
+
+class Searching:
+    """Finds passages in stores that the caller may see."""
+
+    def __init__(self, database: Database, index: Index, follower: Follower, vectors: "Vectors | None") -> None:
+        self._database = database
+        self._index = index
+        self._follower = follower
+        self._vectors = vectors
+
+    async def find(self, query: str, stores: Mapping[str, Sequence[str]], options: SearchOptions) -> Found:
+        """The best passages.
+
+        Args:
+            query: Words, or a question.
+            stores: Ids of the stores that are searched, each with the languages of its texts.
+            options: How; `stores` there is not looked at.
+        """
+        languages = sorted({name for names in stores.values() for name in names})
+        words = query_terms(query, languages)[:TERMS]
+        within = await self._within(list(stores), options) if options.filtered else None
+        if not stores or (within is not None and not within):
+            return Found()
+        best = await self._ranking(query, words, list(stores), options, within)
+        chosen = [each for each in best if each[1] >= options.threshold][: options.top_n * 2]
+        rows = await self._rows([chunk for chunk, _ in chosen])
+        kept = [(chunk, score) for chunk, score in chosen if chunk in rows][: options.top_n]
+        terms = frozenset(term for terms in words for term in terms)
+        hits = await anyio.to_thread.run_sync(
+            lambda: [_hit(rows[chunk], score, options.mode, terms) for chunk, score in kept]
+        )
+        return Found(await self._with_neighbours(hits, options.neighbours) if options.neighbours else hits)
+
+    async def _ranking(
+        self,
+        query: str,
+        words: Sequence[tuple[str, ...]],
+        stores: Sequence[str],
+        options: SearchOptions,
+        within: Collection[str] | None,
+    ) -> Sequence[tuple[str, float]]:
+        """Chunk ids with scores, best first."""
+        limit = max(options.top_n * PER_HIT, CANDIDATES)
+        if options.mode == "keyword" or self._vectors is None:
+            return await self._by_words(words, stores, limit, within)
+        near = [(each.chunk, each.score) for each in await self._vectors.nearest(query, stores, limit, within=within)]
+        if options.mode == "semantic":
+            return near
+        from outrider.content.fusion import fused
+
+        return fused([await self._by_words(words, stores, limit, within), near])
+
+    async def _by_words(
+        self, words: Sequence[tuple[str, ...]], stores: Sequence[str], limit: int, within: Collection[str] | None
+    ) -> list[tuple[str, float]]:
+        await self._follower.catch_up(stores)
+        terms = list(dict.fromkeys(term for each in words for term in each))
+        if not terms:
+            return []
+        return ranked(words, await self._index.candidates(terms, stores, limit, within=within))
+
+    async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
+        """The contents that pass the filters."""
+        from sqlalchemy import or_, select
+
+        from outrider.content.tables import contents as table
+
+        query = select(table.c.id).where(table.c.store_id.in_(stores))
+        if options.mime_types:
+            patterns = [each.replace("*", "%").lower() for each in options.mime_types]
+            query = query.where(or_(*(table.c.mime_type.like(each) for each in patterns)))
+        if options.source:
+            places = (table.c.source, table.c.filename)
+            query = query.where(or_(*(place.icontains(options.source, autoescape=True) for place in places)))
+        if options.since is not None:
+            query = query.where(table.c.uploaded_at >= options.since)
+        if options.until is not None:
+            query = query.where(table.c.uploaded_at <= options.until)
+        return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
+
+    async def _rows(self, chunks: Sequence[str]) -> dict[str, Any]:
+        """The rows of these chunks that are (still) there, with what is said of their contents."""
+        from sqlalchemy import select
+
+        from outrider.content.tables import content_chunks as table
+        from outrider.content.tables import contents
+
+        names = ("filename", "mime_type", "title", "source", "language", "uploaded_at")
+        query = select(table, *(contents.c[name] for name in names)).join(contents, contents.c.id == table.c.content_id)
+        query = query.where(table.c.id.in_(chunks[:IDS_AT_ONCE]))
+        found = await self._database.short(lambda connection: list(connection.execute(query)), write=False)
+        return {row.id: row for row in found}
+
+    async def _with_neighbours(self, hits: Sequence[Hit], count: int) -> list[Hit]:
+        return [await self._surrounded(hit, count) for hit in hits]
+
+    async def _surrounded(self, hit: Hit, count: int) -> Hit:
+        from dataclasses import replace
+
+        from sqlalchemy import select
+
+        from outrider.content.tables import content_chunks as table
+
+        number = int(hit.chunk_id.rpartition(".")[2])
+        query = select(table.c.start, table.c.end, table.c.text).where(
+            table.c.content_id == hit.content_id, table.c.number.between(number - count, number + count)
+        )
+        rows = await self._database.short(
+            lambda connection: list(connection.execute(query.order_by(table.c.number))), write=False
+        )
+        whole = joined(rows)
+        first = rows[0].start if rows else hit.start
+        return replace(hit, before=whole[: max(hit.start - first, 0)], after=whole[hit.end - first :])
+
+
+def joined(rows: Sequence[Any]) -> str:
+    """The text that consecutive chunks cover, from the first one's start on."""
+    parts: list[str] = []
+    reached = rows[0].start if rows else 0
+    for row in rows:
+        parts.append(row.text[reached - row.start :])
+        reached = row.end
+    return "".join(parts)
+
+
+def _hit(row: Any, score: float, kind: Mode, terms: frozenset[str]) -> Hit:
+    excerpt = best_excerpt(row.text, terms, row.language)
+    names = ("content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
+    about = ("filename", "mime_type", "title", "source", "uploaded_at")
+    facts = {name: getattr(row, name) for name in (*names, *about)}
+    return Hit(chunk_id=row.id, score=min(max(score, 0.0), 1.0), kind=kind, excerpt=excerpt, **facts)
