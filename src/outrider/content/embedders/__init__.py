@@ -1,0 +1,1 @@
+"""One file a way to vectors; nothing lists them (`core.discovery`)."""
