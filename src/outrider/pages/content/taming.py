@@ -11,7 +11,7 @@ from collections import Counter
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
 SILENT = b"script style textarea title xmp iframe noembed noframes".split()
-RAW = re.compile(rb"<(?:!--|(" + b"|".join(SILENT) + rb")(?=[\s/>]))", re.IGNORECASE)
+RAW = re.compile(rb"<(?=[!stxinSTXIN])(?:!--|(" + b"|".join(SILENT) + rb")(?=[\s/>]))", re.IGNORECASE)
 ENDS = {b"<!--": re.compile(rb"--!?>")} | {
     b"<" + name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for name in SILENT
 }
@@ -21,8 +21,8 @@ OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
-OPEN = re.compile(rb">[^>]{20000}")
-LENGTHY = re.compile(rb"<[^<]{20000}")
+OPEN = re.compile(rb">[^>]{20001,}")
+LENGTHY = re.compile(rb"<[^<]{20001,}")
 QUOTED = re.compile(rb"""=\s*(?:"[^">]*>|'[^'>]*>)""")  # a value that holds what would end its tag
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
@@ -42,11 +42,12 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     What is looked at is four times as long: pictures inside of attributes must not use up the limit.
     """
     source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
-    if LENGTHY.search(source):
-        parts = source.split(b"<")
-        source = b"<".join([parts[0], *(part if len(part) <= LONG else _short(part) for part in parts[1:])])
-    if OPEN.search(source) or b">" not in source[:LONG]:
-        source = b">".join([_ended(part) if len(part) > LONG else part for part in source.split(b">")])
+    source = LENGTHY.sub(lambda found: b"<" + _short(found[0][1:]), source)
+    first = source.find(b">")
+    if first < 0 or first > LONG:
+        first = len(source) if first < 0 else first
+        source = _ended(source[:first]) + source[first:]
+    source = OPEN.sub(lambda found: b">" + _ended(found[0][1:]), source)
     source = _shortened(source[:limit])
     for spans in (_markup(source), [(0, len(source))]):
         names = _names(source, spans)
