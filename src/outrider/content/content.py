@@ -2,30 +2,30 @@
 
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 
-from outrider.content import writing
+from outrider.content import reading, writing
 from outrider.content.failures import content_not_found, no_such_lines, store_not_found, text_too_large
-from outrider.content.following import Follower
-from outrider.content.fts import FtsIndex
-from outrider.content.index import Index
-from outrider.content.lines import Lines
-from outrider.content.prepare import Prepared, prepared, text_hash
-from outrider.content.record import Draft, Passage, Record, Store, scope
-from outrider.content.search import Found, Searching, SearchOptions, joined
+from outrider.content.record import Draft, Passage, Record, Store, scope, text_hash
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotConfigured
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
+    from outrider.content.embedding import Embedder
+    from outrider.content.following import Follower
+    from outrider.content.index import Index
+    from outrider.content.minding import Minding
+    from outrider.content.search import Found, Searching, SearchOptions
     from outrider.content.vectors import Vectors
 
 UNNAMED = "Unnamed Store"
@@ -42,7 +42,7 @@ class Content:
         folder: Where keyword indexes are, which are made of the database and may be deleted.
         settings: Limits.
         index: Another engine than files of SQLite.
-        vectors: Search by meaning; None where there is nothing that embeds.
+        embedder: Gives what turns texts into vectors; None, or where it gives none: there is no search by meaning.
     """
 
     def __init__(
@@ -51,15 +51,21 @@ class Content:
         folder: Path,
         settings: ContentSettings | None = None,
         *,
-        index: Index | None = None,
-        vectors: "Vectors | None" = None,
+        index: "Index | None" = None,
+        embedder: "Callable[[], Embedder | None] | None" = None,
     ) -> None:
         self.settings = settings or ContentSettings()
         self._database = database
-        self._index = index or FtsIndex(folder, most=self.settings.open_indexes)
-        self._follower = Follower(database, self._index)
-        self._vectors = vectors
-        self._searching = Searching(database, self._index, self._follower, vectors)
+        self._folder = folder
+        self._given = index
+        self._embedder = embedder
+        self._used = anyio.Event()
+
+    async def mind(self) -> None:
+        """Computes vectors in the background, for as long as it is let; begins when stores are used."""
+        await self._used.wait()
+        if self._vectors is not None:
+            await self._minding.forever()
 
     @property
     def semantic(self) -> bool:
@@ -110,21 +116,23 @@ class Content:
             InvalidInput: code `CONTENT_TOO_LARGE`.
             Unavailable: of database or index.
         """
+        from outrider.content.prepare import prepared
+
         given = [self._checked(draft) for draft in drafts]
         store = await self.store(call, store_id)
         ready = [await anyio.to_thread.run_sync(prepared, draft) for draft in given]
-        ids = await self._short(lambda connection: _added(connection, store.id, ready), write=True)
-        await self._follower.catch_up([store.id])
-        records = {each.id: each for each in await self._records_of(ids)}
+        ids = await self._short(lambda connection: writing.added(connection, store.id, ready), write=True)
+        await self._indexed(store.id)
+        records = await self._short(lambda connection: reading.records_by_id(connection, ids))
         return [records[each] for each in ids]
 
     async def offer(self, call: Call, draft: Draft) -> Record:
         """Keeps what was read in the session's own store: a source that is there already gets a new version."""
         store = await self.store(call)
-        known = await self._of_source(store.id, draft.source)
+        known = await self._short(lambda connection: reading.of_source(connection, store.id, draft.source))
         if known is None:
             return await self.add(call, draft, store.id)
-        if known.characters == len(draft.text) and await self._same(store.id, draft.text) == known.id:
+        if known.hash == await anyio.to_thread.run_sync(text_hash, draft.text):
             return known
         return await self.update(call, known.id, draft)
 
@@ -141,42 +149,39 @@ class Content:
             NotFound: code `CONTENT_NOT_FOUND`.
             InvalidInput: code `CONTENT_TOO_LARGE`.
         """
+        from outrider.content.prepare import prepared
+
         old = await self.record(call, content_id)
         if draft is None:
             text = (await self.read(call, content_id)).text if old.line_count else ""
             draft = Draft(text, old.filename, old.mime_type, old.source, old.title, size=old.size, facts=old.facts,
                           markdown=bool(old.facts.get("markdown")), uploaded_at=old.uploaded_at)  # fmt: skip
         ready = await anyio.to_thread.run_sync(prepared, self._checked(replace(draft, **changed)))
-        await self._short(lambda connection: _updated(connection, old, ready), write=True)
-        await self._follower.catch_up([old.store_id])
+        await self._short(lambda connection: writing.updated(connection, old, ready), write=True)
+        await self._indexed(old.store_id)
         return await self.record(call, content_id)
 
     async def delete(self, call: Call, content_id: str) -> None:
         """Removes a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
         old = await self.record(call, content_id)
-        await self._short(lambda connection: _deleted(connection, old), write=True)
-        await self._follower.catch_up([old.store_id])
+        await self._short(lambda connection: writing.deleted(connection, old), write=True)
+        await self._indexed(old.store_id)
 
     async def record(self, call: Call, content_id: str) -> Record:
         """What is known of a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
-        found = await self._records_of([content_id], own=scope(call))
+        own = scope(call)
+        found = await self._short(lambda connection: reading.records_by_id(connection, [content_id], own))
         if not found:
             raise content_not_found(content_id)
-        return found[0]
+        return found[content_id]
 
     async def records(
         self, call: Call, store_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> tuple[list[Record], int]:
         """A store's contents, newest first, and how many there are in all. Raises NotFound."""
-        from sqlalchemy import select
-
-        from outrider.content.tables import contents as table
-
         store = await self.store(call, store_id)
-        query = select(table).where(table.c.store_id == store.id)
-        query = query.order_by(table.c.uploaded_at.desc(), table.c.generation.desc(), table.c.id)
-        rows = await self._short(lambda connection: list(connection.execute(query.offset(offset).limit(limit))))
-        return [_record(row) for row in rows], store.content_count
+        page = await self._short(lambda connection: reading.page_of(connection, store.id, offset, limit))
+        return page, store.content_count
 
     async def read(self, call: Call, content_id: str, from_line: int = 1, to_line: int | None = None) -> Passage:
         """Lines of a content, exactly as they were given.
@@ -189,7 +194,10 @@ class Content:
         last = record.line_count if to_line is None else min(to_line, record.line_count)
         if not 1 <= from_line <= last:
             raise no_such_lines(from_line, to_line, record.line_count)
-        rows = await self._short(lambda connection: _covering(connection, record.id, from_line, last))
+        from outrider.content.lines import Lines
+        from outrider.content.search import joined
+
+        rows = await self._short(lambda connection: reading.covering(connection, record.id, from_line, last))
         text, first = joined(rows), rows[0].from_line
         lines = Lines(text)
         start = lines.start(from_line - first + 1)
@@ -197,13 +205,15 @@ class Content:
         await self._touch(record)
         return Passage(record, text[start:end], from_line, last)
 
-    async def search(self, call: Call, query: str, options: SearchOptions | None = None) -> Found:
+    async def search(self, call: Call, query: str, options: "SearchOptions | None" = None) -> "Found":
         """The passages that match best.
 
         Raises:
             NotFound: code `STORE_NOT_FOUND`.
             NotConfigured: code `semantic_unavailable`, where a search by meaning is wanted and nothing embeds.
         """
+        from outrider.content.search import SearchOptions
+
         options = options or SearchOptions()
         if options.mode != "keyword" and self._vectors is None:
             raise NotConfigured(
@@ -212,7 +222,11 @@ class Content:
                 code="semantic_unavailable",
             )
         stores = await self._searched(call, options.stores)
-        return await self._searching.find(query, stores, options)
+        self._used.set()
+        waiting = await self._minding.ready(list(stores)) if options.mode != "keyword" else 0
+        found = await self._searching.find(query, stores, options)
+        note = f"{waiting} passages have no vector yet and can only be found by their words; search again later"
+        return replace(found, notes=(*found.notes, note)) if waiting else found
 
     async def rebuild(self, store_id: str | None = None) -> int:
         """Makes the indexes of one store, or of all, anew from the database; how many stores that were."""
@@ -233,13 +247,53 @@ class Content:
         await self._short(lambda connection: writing.sweep(connection, before), write=True)
 
     async def close(self) -> None:
-        """Closes the indexes; a later use opens them again."""
-        await self._index.close()
-        if self._vectors is not None:
-            await self._vectors.close()
+        """Closes what was opened."""
+        if "_index" in vars(self):
+            await self._index.close()
+        if vectors := vars(self).get("_vectors"):
+            await vectors.close()
+
+    @cached_property
+    def _index(self) -> "Index":
+        from outrider.content.fts import FtsIndex
+
+        return self._given or FtsIndex(self._folder / "keywords", most=self.settings.open_indexes)
+
+    @cached_property
+    def _follower(self) -> "Follower":
+        from outrider.content.following import Follower
+
+        return Follower(self._database, self._index)
+
+    @cached_property
+    def _vectors(self) -> "Vectors | None":
+        embedder = self._embedder() if self._embedder else None
+        if embedder is None:
+            return None
+        from outrider.content.vectors import Vectors
+
+        return Vectors(self._database, embedder, self._folder / "vectors")
+
+    @cached_property
+    def _minding(self) -> "Minding":
+        from outrider.content.minding import Minding
+
+        return Minding(self._vectors)
+
+    @cached_property
+    def _searching(self) -> "Searching":
+        from outrider.content.search import Searching
+
+        return Searching(self._database, self._index, self._follower, self._vectors)
 
     async def _short(self, work: Any, *, write: bool = False) -> Any:
         return await self._database.short(work, write=write)
+
+    async def _indexed(self, store: str) -> None:
+        """Lets the index follow at once, and the vectors later."""
+        await self._follower.catch_up([store])
+        self._used.set()
+        self._minding.wake()
 
     def _checked(self, draft: Draft) -> Draft:
         if len(draft.text) > self.settings.text_chars:
@@ -269,29 +323,8 @@ class Content:
         store_id = None if default else row["id"]
         return (await self._stores(own, store_id=store_id, default=default))[0]
 
-    async def _stores(
-        self, own: str, *, store_id: str | None = None, default: bool = False, offset: int = 0, limit: int = 1
-    ) -> list[Store]:
-        """Stores with their figures: the one of that id, the default one, or a page of all."""
-        from sqlalchemy import func, select
-
-        from outrider.content.tables import content_stores as table
-        from outrider.content.tables import contents
-
-        query = select(table).where(table.c.scope == own).order_by(table.c.created_at.desc(), table.c.id)
-        if default:
-            query = query.where(table.c.default_of == own)
-        elif store_id is not None:
-            query = query.where(table.c.id == store_id)
-        figures = (func.count(), func.sum(contents.c.chunk_count), func.sum(contents.c.size))
-
-        def work(connection: "Connection") -> list[Store]:
-            rows = connection.execute(query.offset(offset).limit(limit)).all()
-            counted = select(contents.c.store_id, *figures).where(contents.c.store_id.in_([row.id for row in rows]))
-            numbers = {each[0]: each[1:] for each in connection.execute(counted.group_by(contents.c.store_id))}
-            return [_store(row, numbers.get(row.id, (0, 0, 0))) for row in rows]
-
-        return await self._short(work)
+    async def _stores(self, own: str, **chosen: Any) -> list[Store]:
+        return await self._short(lambda connection: reading.stores(connection, own, **chosen))
 
     async def _searched(self, call: Call, wanted: Sequence[str] | None) -> dict[str, list[str]]:
         """The stores to search, with the languages of each."""
@@ -300,36 +333,12 @@ class Content:
         from outrider.content.tables import content_stores as table
 
         query = select(table.c.id, table.c.languages).where(table.c.scope == scope(call))
-        rows = await self._short(lambda connection: list(connection.execute(query)))
+        rows = await self._short(lambda connection: connection.execute(query).all())
         there = {row.id: row.languages.split() for row in rows}
         for each in wanted or ():
             if each not in there:
                 raise store_not_found(each)
         return there if wanted is None else {each: there[each] for each in wanted}
-
-    async def _records_of(self, ids: Sequence[str], own: str | None = None) -> list[Record]:
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_stores, contents
-
-        query = select(contents).where(contents.c.id.in_(ids))
-        if own is not None:
-            query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
-            query = query.where(content_stores.c.scope == own)
-        return [_record(row) for row in await self._short(lambda connection: list(connection.execute(query)))]
-
-    async def _of_source(self, store: str, source: str) -> Record | None:
-        from sqlalchemy import select
-
-        from outrider.content.tables import contents as table
-
-        query = select(table).where(table.c.source == storable(source, 8_000), table.c.store_id == store)
-        rows = await self._short(lambda connection: list(connection.execute(query.limit(1)))) if source else []
-        return _record(rows[0]) if rows else None
-
-    async def _same(self, store: str, text: str) -> str | None:
-        digest = await anyio.to_thread.run_sync(text_hash, text)
-        return await self._short(lambda connection: writing.same(connection, store, digest))
 
     async def _touch(self, record: Record) -> None:
         from outrider.content.tables import contents as table
@@ -337,63 +346,3 @@ class Content:
         if time.time() - record.accessed_at > TOUCHED:
             note = table.update().where(table.c.id == record.id).values(accessed_at=time.time())
             await self._short(lambda connection: connection.execute(note), write=True)
-
-
-def _added(connection: "Connection", store: str, ready: Sequence[Prepared]) -> list[str]:
-    """The ids under which the texts are kept now."""
-    generation = writing.changed(connection, store)
-    if generation is None:
-        raise store_not_found(store)
-    ids = []
-    for each in ready:
-        content = writing.same(connection, store, each.values["hash"])
-        if content is None:
-            content = f"content_{secrets.token_hex(8)}"
-            writing.put(connection, writing.Place(store, content, 1, generation), each)
-        ids.append(content)
-    return ids
-
-
-def _updated(connection: "Connection", old: Record, ready: Prepared) -> None:
-    generation, version = _current(connection, old)
-    writing.put(connection, writing.Place(old.store_id, old.id, version + 1, generation), ready)
-
-
-def _deleted(connection: "Connection", old: Record) -> None:
-    generation, _ = _current(connection, old)
-    writing.remove(connection, old.store_id, old.id, generation)
-
-
-def _current(connection: "Connection", old: Record) -> tuple[int, int]:
-    """The generation of this change and the version that it meets. Raises NotFound if another was faster."""
-    from sqlalchemy import select
-
-    from outrider.content.tables import contents as table
-
-    generation = writing.changed(connection, old.store_id)
-    version = connection.execute(select(table.c.version).where(table.c.id == old.id)).scalar()
-    if generation is None or version is None:
-        raise content_not_found(old.id)
-    return generation, version
-
-
-def _covering(connection: "Connection", content: str, first: int, last: int) -> list[Any]:
-    """The chunks in which these lines lie."""
-    from sqlalchemy import select
-
-    from outrider.content.tables import content_chunks as table
-
-    query = select(table).where(table.c.content_id == content, table.c.to_line >= first, table.c.from_line <= last)
-    return list(connection.execute(query.order_by(table.c.number)))
-
-
-def _store(row: Any, figures: Sequence[int]) -> Store:
-    return Store(
-        row.id, row.name, row.description, row.created_at, row.modified_at, *map(int, figures),
-        is_default=row.default_of is not None,
-    )  # fmt: skip
-
-
-def _record(row: Any) -> Record:
-    names = Record.__dataclass_fields__
-    return Record(**{name: getattr(row, name) for name in names})

@@ -1,6 +1,5 @@
 """From a draft to rows: everything about a text that can be worked out before the database is asked."""
 
-import hashlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from outrider.content.chunk import Chunk
 from outrider.content.chunker import chunks
 from outrider.content.languages import language
 from outrider.content.lines import Lines
-from outrider.content.record import Draft
+from outrider.content.record import Draft, text_hash
 from outrider.core.db import storable
 
 PREVIEW = 200  # characters
@@ -48,8 +47,3 @@ def prepared(draft: Draft) -> Prepared:
         "accessed_at": now,
     }
     return Prepared(values, found)
-
-
-def text_hash(text: str) -> str:
-    """What tells equal texts."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -64,6 +64,7 @@ class Record:
     source: str
     title: str
     language: str
+    hash: str
     size: int
     characters: int
     line_count: int
@@ -89,3 +90,8 @@ def scope(call: Call) -> str:
     """Whose stores: those of a workspace, a person and a session, so that equal names do not meet."""
     names = (call.workspace or "", call.identity or "", call.session)
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """What tells equal texts."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -148,7 +148,8 @@ class Searching:
             return near
         from outrider.content.fusion import fused
 
-        return fused([await self._by_words(words, stores, limit, within), near])
+        weight = self._vectors.embedder.weight
+        return fused([await self._by_words(words, stores, limit, within), near], [1 - weight, weight])
 
     async def _by_words(
         self, words: Sequence[tuple[str, ...]], stores: Sequence[str], limit: int, within: Collection[str] | None

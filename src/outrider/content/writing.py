@@ -9,11 +9,14 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from outrider.content.chunk import Chunk
-from outrider.content.prepare import Prepared
+from outrider.content.failures import content_not_found, store_not_found
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from outrider.content.chunk import Chunk
+    from outrider.content.prepare import Prepared
+    from outrider.content.record import Record
 
 ROWS_AT_ONCE = 1_000
 
@@ -38,7 +41,7 @@ class Place(NamedTuple):
     generation: int
 
 
-def put(connection: "Connection", place: Place, given: Prepared) -> None:
+def put(connection: "Connection", place: Place, given: "Prepared") -> None:
     """Writes a content that is new, or a new version of one, with its chunks."""
     from outrider.content.tables import contents as table
 
@@ -68,6 +71,46 @@ def drop_chunks(connection: "Connection", content: str) -> None:
 
     for table in (content_vectors, content_chunks):
         connection.execute(table.delete().where(table.c.content_id == content))
+
+
+def added(connection: "Connection", store: str, ready: "Sequence[Prepared]") -> list[str]:
+    """The ids under which the texts are kept now."""
+    generation = changed(connection, store)
+    if generation is None:
+        raise store_not_found(store)
+    ids = []
+    for each in ready:
+        content = same(connection, store, each.values["hash"])
+        if content is None:
+            content = f"content_{secrets.token_hex(8)}"
+            put(connection, Place(store, content, 1, generation), each)
+        ids.append(content)
+    return ids
+
+
+def updated(connection: "Connection", old: "Record", ready: "Prepared") -> None:
+    """Puts a new version in the place of the one that is there. Raises NotFound if it is gone."""
+    generation, version = _current(connection, old)
+    put(connection, Place(old.store_id, old.id, version + 1, generation), ready)
+
+
+def deleted(connection: "Connection", old: "Record") -> None:
+    """Removes a content. Raises NotFound if it is gone."""
+    generation, _ = _current(connection, old)
+    remove(connection, old.store_id, old.id, generation)
+
+
+def _current(connection: "Connection", old: "Record") -> tuple[int, int]:
+    """The generation of this change and the version that it meets. Raises NotFound if another was faster."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import contents as table
+
+    generation = changed(connection, old.store_id)
+    version = connection.execute(select(table.c.version).where(table.c.id == old.id)).scalar()
+    if generation is None or version is None:
+        raise content_not_found(old.id)
+    return generation, version
 
 
 def remove_store(connection: "Connection", store: str) -> None:
@@ -105,14 +148,14 @@ def same(connection: "Connection", store: str, digest: str) -> str | None:
     return connection.execute(query.limit(1)).scalar()
 
 
-def _insert_chunks(connection: "Connection", place: Place, chunks: Sequence[Chunk]) -> None:
+def _insert_chunks(connection: "Connection", place: Place, chunks: "Sequence[Chunk]") -> None:
     from outrider.content.tables import content_chunks as table
 
     for first in range(0, len(chunks), ROWS_AT_ONCE):
         connection.execute(table.insert(), [_row(place, chunk) for chunk in chunks[first : first + ROWS_AT_ONCE]])
 
 
-def _row(place: Place, chunk: Chunk) -> dict[str, Any]:
+def _row(place: Place, chunk: "Chunk") -> dict[str, Any]:
     ids = {"content_id": place.id, "store_id": place.store_id}
     return ids | vars(chunk) | {"id": f"{place.id}.{place.version}.{chunk.number}"}
 

@@ -1,0 +1,93 @@
+"""What is asked of the rows of stores. Each function takes the open connection."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from outrider.content.record import Record, Store
+from outrider.core.db import storable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def stores(
+    connection: "Connection",
+    own: str,
+    *,
+    store_id: str | None = None,
+    default: bool = False,
+    offset: int = 0,
+    limit: int = 1,
+) -> list[Store]:
+    """Stores of a scope with their figures, newest first: the default one, the one of that id, or a page of all."""
+    from sqlalchemy import func, select
+
+    from outrider.content.tables import content_stores as table
+    from outrider.content.tables import contents
+
+    query = select(table).where(table.c.scope == own).order_by(table.c.created_at.desc(), table.c.id)
+    if default:
+        query = query.where(table.c.default_of == own)
+    elif store_id is not None:
+        query = query.where(table.c.id == store_id)
+    rows = connection.execute(query.offset(offset).limit(limit)).all()
+    figures = (func.count(), func.sum(contents.c.chunk_count), func.sum(contents.c.size))
+    counted = select(contents.c.store_id, *figures).where(contents.c.store_id.in_([row.id for row in rows]))
+    numbers = {each[0]: each[1:] for each in connection.execute(counted.group_by(contents.c.store_id))}
+    return [_store(row, numbers.get(row.id, (0, 0, 0))) for row in rows]
+
+
+def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None = None) -> dict[str, Record]:
+    """Contents by id; with `own` only those in stores of that scope."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import content_stores, contents
+
+    query = select(contents).where(contents.c.id.in_(ids))
+    if own is not None:
+        query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
+        query = query.where(content_stores.c.scope == own)
+    return {row.id: _record(row) for row in connection.execute(query)}
+
+
+def page_of(connection: "Connection", store: str, offset: int, limit: int) -> list[Record]:
+    """Contents of a store, newest first."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import contents as table
+
+    query = select(table).where(table.c.store_id == store)
+    query = query.order_by(table.c.uploaded_at.desc(), table.c.generation.desc(), table.c.id)
+    return [_record(row) for row in connection.execute(query.offset(offset).limit(limit))]
+
+
+def of_source(connection: "Connection", store: str, source: str) -> Record | None:
+    """The content of a store that came from there; None also for an empty source."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import contents as table
+
+    if not source:
+        return None
+    query = select(table).where(table.c.source == storable(source, 8_000), table.c.store_id == store)
+    row = connection.execute(query.limit(1)).first()
+    return _record(row) if row else None
+
+
+def covering(connection: "Connection", content: str, first: int, last: int) -> list[Any]:
+    """The chunks in which these lines lie."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import content_chunks as table
+
+    query = select(table).where(table.c.content_id == content, table.c.to_line >= first, table.c.from_line <= last)
+    return list(connection.execute(query.order_by(table.c.number)))
+
+
+def _store(row: Any, figures: Sequence[int]) -> Store:
+    facts = (row.id, row.name, row.description, row.created_at, row.modified_at)
+    return Store(*facts, *map(int, figures), is_default=row.default_of is not None)
+
+
+def _record(row: Any) -> Record:
+    return Record(**{name: getattr(row, name) for name in Record.__dataclass_fields__})
