@@ -1,14 +1,19 @@
-"""Files of the session's workspace for a model: read, written, edited, listed, found and searched."""
+"""Files of the session's workspace for a model: read, written, edited and imported."""
 
-import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.core.result import Image, Result, Text
+from outrider.core.text import DEFAULT_CHARS, cut
 from outrider.core.tool import Toolset
 from outrider.workspace import Workspaces
+
+if TYPE_CHECKING:
+    from outrider.workspace.files import Change, Files, FileText
 
 workspace = Toolset(
     "workspace",
@@ -19,37 +24,177 @@ workspace = Toolset(
 )
 
 FilePath = Annotated[str, Field(min_length=1, max_length=1_000, description="Relative to the workspace")]
-FolderPath = Annotated[str, Field(min_length=1, max_length=1_000, description="Folder, relative to the workspace")]
-ReadOn = Annotated[str | None, Field(description="sha256 from your last read or edit; refuses if the file has changed")]
+Sha256 = Annotated[
+    str | None,
+    Field(pattern="^[0-9a-fA-F]{8,64}$", description="From your last read or edit; refuses if the file has changed"),
+]
+SHOWN_DIGEST = 16  # hexadecimal digits of a hash that a model has to copy: enough to tell versions of a file apart
+PICTURES = {b"\x89PNG\r\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
+PICTURE_BYTES = 3_500_000  # hosts refuse larger ones
 
 
-class Listing(BaseModel, defer_build=True):
-    """What a folder holds, directories first, then by name; `more` where there is more than is shown."""
+class LineEdit(BaseModel, extra="forbid", defer_build=True):
+    """Lines that become others, by their numbers before the call."""
 
-    entries: list[dict[str, Any]]
-    more: bool = False
+    start_line: Annotated[
+        int, Field(ge=1, validation_alias=AliasChoices("start_line", "line_number"), description="First line, from 1")
+    ]
+    end_line: Annotated[int | None, Field(ge=1, description="Last line; default: start_line")] = None
+    new_content: Annotated[str | None, Field(description="Empty or missing: the lines are removed")] = None
+    expected_text: Annotated[str | None, Field(description="What the lines must hold now")] = None
 
-    def __str__(self) -> str:
-        cut = " (first ones; narrow it with pattern)" if self.more else ""
-        return f"{len(self.entries)} entries{cut}\n{json.dumps(self.entries, ensure_ascii=False)}"
 
-
-@workspace.tool(title="List a folder")
-async def list_directory(
+@workspace.tool(title="Read a file", untrusted=True)
+async def read_file(
     workspaces: Workspaces,
     call: Call,
     /,
-    path: FolderPath = ".",
-    pattern: Annotated[str | None, Field(min_length=1, max_length=500, description="Glob, e.g. *.{py,md}")] = None,
-    recursive: bool = False,
-    max_depth: Annotated[int, Field(ge=1, le=50, description="With recursive")] = 50,
-    show_hidden: bool = False,
-) -> Listing:
-    """List files and folders with their sizes."""
+    path: FilePath,
+    start_line: Annotated[int | None, Field(ge=1)] = None,
+    end_line: Annotated[int | None, Field(ge=1, description="Inclusive")] = None,
+    numbered: Annotated[bool, Field(description="With line numbers, and the hash for edits")] = False,
+    max_chars: Annotated[int, Field(ge=100, le=500_000)] = DEFAULT_CHARS,
+    offset: Annotated[int, Field(ge=0, description="Characters to skip, in a very long line")] = 0,
+) -> Result:
+    """Read a text file or some of its lines; pictures are shown. Any encoding is understood."""
+    place = await anyio.to_thread.run_sync(workspaces.of, call)
+    if picture := await anyio.to_thread.run_sync(_picture, place.files, path):
+        return picture
+    found = await anyio.to_thread.run_sync(place.files.read, path, start_line, end_line)
+    return _shown(found, numbered=numbered, limit=max_chars, offset=offset)
 
-    def listed() -> list[Any]:
-        depth = max_depth if recursive else 1
-        return list(workspaces.of(call).files.list(path, pattern, depth=depth, hidden=show_hidden))
 
-    found = await anyio.to_thread.run_sync(listed)
-    return Listing(entries=[{"name": each.name, "type": each.kind, "size": each.size} for each in found])
+@workspace.tool(effect="write", title="Write a file", stake="never_ask")
+async def write_file(
+    workspaces: Workspaces,
+    call: Call,
+    /,
+    path: FilePath,
+    content: Annotated[str, Field(max_length=10_000_000, description="At most 10 MB")],
+    mode: Annotated[Literal["w", "a"], Field(description="w: as the whole file; a: behind what it holds")] = "w",
+    expected_sha256: Sha256 = None,
+) -> Result:
+    """Write a text file, with the folders above it. An existing file keeps its encoding and line ends."""
+
+    def written() -> "Change":
+        return workspaces.of(call).files.write(path, content, append=mode == "a", expected=expected_sha256)
+
+    change = await anyio.to_thread.run_sync(written)
+    added = len(content.encode("utf-8", "replace"))
+    verb = f"Appended {added:,} bytes to" if mode == "a" and not change.created else f"Wrote {change.size:,} bytes to"
+    return _changed(f"{verb} {path} (mode {mode}{', new file' if change.created else ''})", change, {"mode": mode})
+
+
+@workspace.tool(effect="write", title="Replace lines", stake="never_ask")
+async def replace_lines_in_file(
+    workspaces: Workspaces,
+    call: Call,
+    /,
+    path: FilePath,
+    replacements: Annotated[list[LineEdit], Field(min_length=1, max_length=1_000)],
+    expected_sha256: Sha256 = None,
+) -> Result:
+    """Replace or remove lines, all or none, by the numbers that they have before the call. Answers with a diff."""
+    from outrider.workspace.edit import Replacement
+
+    edits = [
+        Replacement(each.start_line, each.end_line or each.start_line, each.new_content, each.expected_text)
+        for each in replacements
+    ]
+
+    def replaced() -> "Change":
+        return workspaces.of(call).files.replace_lines(path, edits, expected_sha256)
+
+    change = await anyio.to_thread.run_sync(replaced)
+    return _changed(f"Made {len(edits)} replacement{'s' * (len(edits) > 1)} in {path}", change)
+
+
+@workspace.tool(effect="write", title="Replace text", stake="never_ask")
+async def replace_text_in_file(
+    workspaces: Workspaces,
+    call: Call,
+    /,
+    path: FilePath,
+    old_text: Annotated[str, Field(min_length=1, max_length=1_000_000, description="Exactly as it stands, once")],
+    new_text: Annotated[str, Field(max_length=1_000_000)],
+    expected_sha256: Sha256 = None,
+) -> Result:
+    """Replace a text that stands exactly once in a file. Answers with a diff, or with the closest line there is."""
+
+    def replaced() -> "Change":
+        return workspaces.of(call).files.replace_text(path, old_text, new_text, expected_sha256)
+
+    return _changed(f"Replaced the text in {path}", await anyio.to_thread.run_sync(replaced))
+
+
+@workspace.tool(effect="write", title="Import a file", stake="never_ask")
+async def import_file(
+    workspaces: Workspaces,
+    call: Call,
+    /,
+    src_abs_path: Annotated[
+        str, Field(min_length=1, max_length=1_000, description="Absolute, below an allowed folder")
+    ],
+    dest_rel_path: FilePath,
+) -> Result:
+    """Copy a file of this machine into the workspace, from folders that the operator allowed."""
+
+    def imported() -> "Change":
+        roots = workspaces.settings.import_roots
+        return workspaces.of(call).files.import_file(src_abs_path, dest_rel_path, roots)
+
+    change = await anyio.to_thread.run_sync(imported)
+    return _changed(f"Imported {change.size:,} bytes to {dest_rel_path}", change)
+
+
+def _shown(found: "FileText", *, numbered: bool, limit: int, offset: int) -> Result:
+    """The text, cut at the end of a line where that is possible, and where to read on."""
+    from outrider.workspace.edit import lines_of
+
+    piece = cut(found.text, limit, offset)
+    text, next_line, next_offset = piece.text, None, piece.next_offset
+    if next_offset is not None and (end := text.rfind("\n")) >= 0:
+        text, next_offset = text[: end + 1], None
+        next_line = found.start + found.text.count("\n", 0, piece.offset + end + 1)
+    elif next_offset is None and found.lines is None:
+        next_line = found.end + 1
+    first = found.start + found.text.count("\n", 0, piece.offset)
+    shown = lines_of(text)
+    last = first + max(len(shown) - 1, 0)
+    total = f" of {found.lines:,}" if found.lines is not None else ""
+    rest = f"start_line={next_line}" if next_line else f"start_line={found.start}, offset={next_offset}"
+    cut_off = f"[… lines {first} to {last}{total}; go on with {rest}]" if next_line or next_offset else ""
+    facts = {"start_line": first, "end_line": last, "lines": found.lines, "encoding": found.encoding}
+    facts |= {"sha256": found.sha256, "truncated": bool(cut_off), "next_line": next_line, "next_offset": next_offset}
+    meta = {f"outrider/{name}": value for name, value in facts.items() if value not in (None, "")}
+    if numbered:
+        width = len(str(last))
+        text = "".join(f"{number:>{width}}\t{line}" for number, line in enumerate(shown, first))
+        cut_off = cut_off or f"[lines {first} to {last}{total}, sha256 {found.sha256[:SHOWN_DIGEST]}]"
+    gap = "" if not cut_off or not text or text.endswith(("\n", "\r")) else "\n"
+    return Result((Text(text + gap + cut_off),), meta=meta)
+
+
+def _picture(files: "Files", path: str) -> Result | None:
+    """A picture for the model's eyes; None for any other file."""
+    head, size = files.head(path, 12)
+    kind = next((kind for mark, kind in PICTURES.items() if head.startswith(mark)), "")
+    if not kind or (kind == "image/webp" and head[8:12] != b"WEBP"):
+        return None
+    if size > PICTURE_BYTES:
+        raise InvalidInput(
+            f"path: the picture {path!r} has {size:,} bytes, more than {PICTURE_BYTES:,}",
+            hint="make it smaller with a code tool",
+            code="too_large",
+        )
+    words = Text(f"{path}: {kind}, {size:,} bytes")
+    return Result((words, Image(files.content(path), kind)), meta={"outrider/mime_type": kind, "outrider/size": size})
+
+
+def _changed(words: str, change: "Change", more: dict[str, str] | None = None) -> Result:
+    facts = {"path": change.path, "size": change.size, "sha256": change.sha256, "created": change.created}
+    said = f"{words}; it has {change.size:,} bytes now, sha256 {change.sha256[:SHOWN_DIGEST]}"
+    piece = cut(change.difference, DEFAULT_CHARS)
+    diff = f"\n{piece.text}{'[… the diff goes on]' if piece.truncated else ''}" if change.difference else ""
+    meta = {f"outrider/{name}": value for name, value in (facts | (more or {})).items()}
+    return Result((Text(said + diff),), meta=meta)

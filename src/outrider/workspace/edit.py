@@ -23,17 +23,13 @@ class Replacement:
 
 
 def lines_of(text: str) -> list[str]:
-    r"""The lines with their ends. Only \n, \r\n and \r end a line: a form feed in a file of code does not."""
-    found, start, at = [], 0, 0
-    while at < len(text):
-        if text[at] in "\r\n":
-            at += 2 if text[at : at + 2] == "\r\n" else 1
-            found.append(text[start:at])
-            start = at
-        else:
-            ends = [end for mark in "\r\n" if (end := text.find(mark, at)) >= 0]
-            at = min(ends, default=len(text))
-    return [*found, text[start:]] if start < len(text) else found
+    r"""The lines with their ends: \n, after an \r or not, as grep and git have it; \r in a text without any \n.
+
+    A form feed in a file of code ends no line, nor does the \r with which a log draws over itself.
+    """
+    mark = "\r" if "\n" not in text and "\r" in text else "\n"
+    *whole, rest = text.split(mark)
+    return [line + mark for line in whole] + ([rest] if rest else [])
 
 
 def replaced(text: str, replacements: Sequence[Replacement], newline: str = "\n") -> str:

@@ -79,7 +79,7 @@ def _known(name: str) -> bool:
 
 
 def _newline(text: str) -> str:
-    at = min((text.find(mark) for mark in "\r\n" if mark in text), default=-1)
-    if at < 0 or text[at] == "\n":
-        return "\n"
-    return "\r\n" if text[at : at + 2] == "\r\n" else "\r"
+    at = text.find("\n")
+    if at < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[at - 1 : at] == "\r" else "\n"

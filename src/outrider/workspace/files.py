@@ -3,20 +3,20 @@
 import fcntl
 import hashlib
 import os
+import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement, difference, lines_of, replaced
-from outrider.workspace.encoding import Written, decode, encode, with_newlines
+from outrider.workspace.encoding import PROBE, Written, decode, encode, with_newlines
 from outrider.workspace.jail import Entry, Jail
 from outrider.workspace.room import Room
 
 LARGEST = 10_000_000  # bytes of a file that is read or written as a whole
-MOST_ENTRIES = 5_000
 Kind = Literal["file", "dir", "both"]
 
 
@@ -24,13 +24,14 @@ Kind = Literal["file", "dir", "both"]
 class FileText:
     """Lines `start` to `end` (from 1, inclusive; 0 to 0 of an empty file) out of `lines`, as they stand in the file.
 
-    `sha256` is of the whole file's bytes.
+    `sha256` is of the whole file's bytes; both it and `lines` are unknown (empty, None) of a file that is too large to
+    be read as a whole.
     """
 
     text: str
     start: int
     end: int
-    lines: int
+    lines: int | None
     sha256: str
     encoding: str
 
@@ -55,11 +56,14 @@ class Files:
         self._room = room
 
     def read(self, path: str, start: int | None = None, end: int | None = None) -> FileText:
-        """Lines of a text file; all of them by default.
+        """Lines of a text file; all of them by default, or as many as ten million characters of a larger one.
 
-        Raises InvalidInput for what is no text, for lines that there are not, and for a file of more than 10 MB.
+        Raises InvalidInput for what is no text, and for lines that there are not.
         """
-        data = self.content(path)
+        with self.jail.reading(path) as descriptor:
+            if os.fstat(descriptor).st_size > self._largest:
+                return self._part(descriptor, path, start or 1, end)
+            data = b"".join(_blocks(descriptor, self._largest + 1))
         text, written = decode(data, path)
         lines = lines_of(text)
         first, last = start or 1, min(end or len(lines), len(lines))
@@ -70,6 +74,28 @@ class Files:
             )
         chosen = "".join(lines[first - 1 : last])
         return FileText(chosen, first if lines else 0, last, len(lines), _digest(data), written.encoding)
+
+    def _part(self, descriptor: int, path: str, start: int, end: int | None) -> FileText:
+        _, written = decode(os.pread(descriptor, PROBE, 0), path)
+        chosen: list[str] = []
+        size, number, at_start = 0, 0, True
+        with os.fdopen(os.dup(descriptor), encoding=written.encoding, errors="replace", newline="\n") as file:
+            while size < self._largest and (line := file.readline(self._largest)):
+                number += at_start
+                at_start = line.endswith("\n")
+                if number > (end or number):
+                    break
+                chosen += [line] if number >= start else []
+                size += len(line) if number >= start else 0
+        if not chosen:
+            raise InvalidInput(f"start_line: {start} of a file of {number} lines", hint="start earlier")
+        last = number if end is None else min(number, end)
+        return FileText("".join(chosen), start, last, None, "", written.encoding)
+
+    def head(self, path: str, count: int) -> tuple[bytes, int]:
+        """A file's first bytes, and how many it has in all."""
+        with self.jail.reading(path) as descriptor:
+            return os.pread(descriptor, count, 0), os.fstat(descriptor).st_size
 
     def content(self, path: str) -> bytes:
         """A file as it is. Raises InvalidInput for one of more than 10 MB."""
@@ -120,16 +146,18 @@ class Files:
     def list(
         self, path: str = ".", pattern: str | None = None, *, depth: int = 1, hidden: bool = False
     ) -> Iterator[Entry]:
-        """What a folder holds, and what is below it to a depth, of names that match. At most 5,000 entries."""
+        """What a folder holds, and what is below it to a depth, of names that match."""
+        path = str(PurePosixPath(path))
         found = self.jail.list(path) if depth == 1 else self.jail.walk(path, depth)
         shown = (entry for entry in found if hidden or not _is_hidden(entry, path))
-        return _first(_matching(shown, pattern, path))
+        return _matching(shown, pattern, path)
 
     def search(self, pattern: str, path: str = ".", *, depth: int = 50, kind: Kind = "both") -> Iterator[Entry]:
         """What matches a pattern below a folder: a pattern without a slash by name, with one by path."""
+        path = str(PurePosixPath(path))
         wanted = {"file": "file", "dir": "directory"}.get(kind)
         found = (entry for entry in self.jail.walk(path, depth) if wanted in (None, entry.kind))
-        return _first(_matching(found, pattern, path))
+        return _matching(found, pattern, path)
 
     def import_file(self, source: str, target: str, roots: Iterable[Path]) -> Change:
         """Copies a file from outside, from below one of the roots that an operator allowed. Raises Refused else."""
@@ -201,7 +229,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _unchanged(path: str, old: bytes | None, expected: str | None) -> None:
-    if expected is not None and (old is None or _digest(old) != expected.lower()):
+    if expected is not None and (old is None or not _digest(old).startswith(expected.lower())):
         raise InvalidInput(
             f"expected_sha256: {path!r} has changed since you read it",
             hint="read it again, then repeat the edit",
@@ -244,13 +272,9 @@ def _matching(entries: Iterable[Entry], pattern: str | None, base: str) -> Itera
     from wcmatch import glob
 
     flags = glob.GLOBSTAR | glob.MATCHBASE | glob.DOTGLOB | glob.BRACE | glob.FORCEUNIX
-    compiled = glob.compile(pattern, flags=flags, limit=100)
+    try:
+        compiled = glob.compile(pattern, flags=flags, limit=100)
+    except (ValueError, re.error) as error:
+        raise InvalidInput(f"pattern: {error}", hint="for instance *.py, *.{js,ts} or src/**/*.md") from None
     prefix = "" if base == "." else f"{base.rstrip('/')}/"
     return (entry for entry in entries if compiled.match(entry.path.removeprefix(prefix)))
-
-
-def _first(entries: Iterable[Entry]) -> Iterator[Entry]:
-    for number, entry in enumerate(entries):
-        if number >= MOST_ENTRIES:
-            return
-        yield entry

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import BinaryIO, Self
 
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused, Unavailable
 
@@ -63,6 +63,12 @@ class Jail:
 
         A file that is replaced keeps its permissions; other names (hard links) of it keep the old content.
         """
+        with self.creating(path, mode=mode) as file:
+            file.write(data)
+
+    @contextmanager
+    def creating(self, path: str, *, mode: int | None = None) -> Generator[BinaryIO]:
+        """A new file, to be written piece by piece; it takes its place at the end, if all went well."""
         self.make(str(PurePosixPath(_checked(path)).parent))
         with self._parent(path) as (folder, name), _in_words(path):
             old = _found(name, folder)
@@ -71,7 +77,8 @@ class Jail:
             partial = f"{PARTIAL}{uuid.uuid4().hex}"
             bits = mode if mode is not None else stat.S_IMODE(old.st_mode) if old else 0o644
             try:
-                _put(folder, partial, data, bits)
+                with _put(folder, partial, bits) as file:
+                    yield file
                 os.replace(partial, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
                 with suppress(OSError):
@@ -85,6 +92,7 @@ class Jail:
         for part in PurePosixPath(_checked(path)).parts:
             with self.folder(str(done)) as folder, _in_words(path), suppress(FileExistsError):
                 os.mkdir(part, 0o755, dir_fd=folder)
+                _own_folder(part, folder)
             done /= part
         with self.folder(path):
             """It is one, and inside."""
@@ -230,16 +238,31 @@ def _found(name: str, folder: int) -> os.stat_result | None:
         return None
 
 
-def _put(folder: int, name: str, data: bytes, mode: int) -> None:
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o600, dir_fd=folder)
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+@contextmanager
+def _put(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
+    """A new file in an open folder; on disk as a whole, with these permissions, when the context ends."""
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK, 0o600, dir_fd=folder)
+    with os.fdopen(descriptor, "w+b") as file:
+        yield file
+        file.flush()
+        _own(descriptor, folder)
         os.fchmod(descriptor, mode)
         os.fsync(descriptor)
+
+
+def _own_folder(name: str, folder: int) -> None:
+    made = os.open(name, DIRECTORY | NO_LINK, dir_fd=folder)
+    try:
+        _own(made, folder)
     finally:
-        os.close(descriptor)
+        os.close(made)
+
+
+def _own(made: int, folder: int) -> None:
+    """What we make as root belongs to the owner of its folder, so that the workspace's code can change it."""
+    if os.geteuid() == 0:
+        owner = os.fstat(folder)
+        os.fchown(made, owner.st_uid, owner.st_gid)
 
 
 @contextmanager

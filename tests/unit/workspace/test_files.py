@@ -112,11 +112,21 @@ def test_large_files_are_refused_both_ways_and_nothing_is_written(files: Files):
     (files.jail.root).mkdir()
     (files.jail.root / "big").write_bytes(b"x" * 10_001)
     with pytest.raises(InvalidInput, match="10,001 bytes"):
-        files.read("big")
+        files.content("big")
     files.write("a.txt", "x" * 9_000)
     with pytest.raises(InvalidInput, match="content"):
         files.write("a.txt", "x" * 2_000, append=True)
     assert len(raw(files, "a.txt")) == 9_000
+
+
+def test_of_a_larger_file_the_wanted_lines_are_read(files: Files):
+    files.jail.root.mkdir()
+    (files.jail.root / "big").write_bytes(b"x" * 12_000 + b"\n" + b"".join(b"%d\n" % n for n in range(2, 5_000)))
+    part = files.read("big", 2, 4)
+    assert (part.text, part.start, part.end, part.lines, part.sha256) == ("2\n3\n4\n", 2, 4, None, "")
+    assert len(files.read("big").text) == 10_000
+    with pytest.raises(InvalidInput, match="of a file of 4999 lines"):
+        files.read("big", 6_000)
 
 
 def test_lists_filter_by_pattern_depth_and_hidden_names(files: Files):
