@@ -10,6 +10,7 @@ import secrets
 from base64 import b64encode
 from collections import OrderedDict
 from contextlib import suppress
+from pathlib import Path
 from typing import Self
 
 import anyio
@@ -65,9 +66,12 @@ class EgressProxy:
         """Why this host was refused last, if it was; browsers hide what a proxy says."""
         return self._reasons.get(host)
 
-    async def start(self) -> None:
-        """Begins to listen."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+    async def start(self, path: Path | None = None) -> None:
+        """Begins to listen; on a Unix socket at `path`, which has no `url`, if one is given."""
+        if path is None:
+            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        else:
+            self._server = await asyncio.start_unix_server(self._accept, path)
 
     async def close(self) -> None:
         """Stops listening and ends every connection."""

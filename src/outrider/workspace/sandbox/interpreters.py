@@ -1,0 +1,91 @@
+"""Which Python and which Deno run the code, and what of the disk they need to see."""
+
+import json
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from outrider.core.errors import NotConfigured
+from outrider.workspace.sandbox import system
+
+ASK = "import json, sys; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.base_exec_prefix]))"
+ASK_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Program:
+    """An interpreter, and the folders or files besides the system's that it needs to read."""
+
+    executable: Path
+    reads: tuple[Path, ...]
+
+
+async def find_python(chosen: str, uid: int | None, private: Path) -> Program:
+    """The operator's choice, else python3 on PATH, else the server's own; the first that can be used.
+
+    Args:
+        chosen: The operator's choice; may be empty.
+        uid: Who must be able to read it: a user without rights, or None for ourselves.
+        private: A folder that must not be shown, whatever an installation contains it.
+
+    Raises:
+        NotConfigured: there is none.
+    """
+    reasons: list[str] = []
+    for candidate in [chosen] if chosen else _pythons():
+        try:
+            found = await _asked(candidate)
+        except (OSError, TimeoutError, ValueError) as error:
+            reasons.append(f"{candidate}: {error}")
+            continue
+        hidden = [path for path in (found.executable, *found.reads) if not system.reachable(path, uid)]
+        bare = [path for path in found.reads if private.is_relative_to(path)]
+        if not hidden and not bare:
+            return found
+        reasons.append(f"{candidate}: {hidden[0]} is private" if hidden else f"{candidate}: {bare[0]} holds our data")
+    raise NotConfigured(
+        f"there is no Python that sandboxed code may use ({'; '.join(reasons) or 'none on PATH'})",
+        hint="set `code.python` to an interpreter that all users may read, for instance /usr/bin/python3",
+        code="no_python",
+    )
+
+
+def find_deno(chosen: str, uid: int | None) -> Program:
+    """The operator's choice, else the one of the extra `code`, else the one on PATH. Raises NotConfigured."""
+    beside = Path(sysconfig.get_path("scripts")) / "deno"
+    found = Path(chosen) if chosen else beside if beside.exists() else Path(shutil.which("deno") or "")
+    if not found.is_file():
+        raise NotConfigured(
+            "Deno, which runs TypeScript, is not installed",
+            hint="pip install 'outrider[code]', or set `code.deno` to a deno program",
+            code="no_deno",
+        )
+    found = found.resolve()
+    if not system.reachable(found, uid):
+        raise NotConfigured(
+            f"sandboxed code may not read {found}",
+            hint="install deno where all users may read it, and set `code.deno`",
+            code="no_deno",
+        )
+    return Program(found, () if system.covered(found) else (found,))
+
+
+def _pythons() -> Iterator[str]:
+    yield from filter(None, (shutil.which("python3"), sys.executable, shutil.which("python3", path="/usr/bin")))
+
+
+async def _asked(candidate: str) -> Program:
+    """What an interpreter says about itself: a name on PATH may be a script that starts another."""
+    with anyio.fail_after(ASK_SECONDS):
+        said = await anyio.run_process([candidate, "-c", ASK], check=False)
+    if said.returncode:
+        raise ValueError(said.stderr.decode(errors="replace").strip()[-200:] or "it does not start")
+    executable, *prefixes = map(Path, json.loads(said.stdout))
+    # Both as they are called and as they are: what one name shows, another may link to.
+    folders = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
+    return Program(executable, tuple(path for path in folders if not system.covered(path)))

@@ -1,0 +1,216 @@
+"""Code that runs: its streams are taken, its limits set and watched, and its end is the end of all that it started."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+from outrider.workspace.sandbox.backend import Plan
+from outrider.workspace.sandbox.cgroup import Group
+from outrider.workspace.sandbox.job import Job
+from outrider.workspace.sandbox.output import Output
+from outrider.workspace.sandbox.rlimits import COUNTS_APART, limit, threads_of
+from outrider.workspace.sandbox.watch import descendants, memory, shared_memory
+
+Why = Literal["", "timeout", "memory", "stopped", "disk"]
+START_SECONDS = 30.0
+LOOK_SECONDS = 0.1  # between two looks at the memory
+GRACE_SECONDS = 3.0  # for a program that is asked to stop
+DRAIN_SECONDS = 2.0  # for output that is on its way when everything has ended
+LAST_WORDS = 1_000
+
+
+class NotStarted(Exception):
+    """The sandbox itself did not begin; the message is what it said."""
+
+
+@dataclass
+class Running:
+    """An execution. `over` is set when nothing of it is left and all its output has been taken.
+
+    Attributes:
+        job: What runs.
+        exit_code: Of the program; 128 + n where signal n ended it; None while it runs.
+        why: What ended it before its time; empty where it ended by itself.
+        seconds: How long it has run.
+    """
+
+    job: Job
+    plan: Plan
+    process: Process
+    child: int
+    group: Group | None
+    stdout: Output
+    stderr: Output
+    over: asyncio.Event
+    started_at: float
+    exit_code: int | None = None
+    why: Why = ""
+    ended_at: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended_at or time.monotonic()) - self.started_at
+
+    @classmethod
+    async def start(cls, plan: Plan, job: Job, groups: Path | None) -> "Running":
+        """Starts a plan, and closes it if that fails. Raises NotStarted."""
+        try:
+            return await cls._started(plan, job, groups)
+        except BaseException:
+            plan.close()
+            raise
+
+    @classmethod
+    async def _started(cls, plan: Plan, job: Job, groups: Path | None) -> "Running":
+        process = await anyio.open_process(
+            plan.command, env=plan.environ, pass_fds=plan.theirs, start_new_session=True, cwd="/"
+        )
+        plan.started()
+        streams = Output(job.limits.output_bytes), Output(job.limits.output_bytes)
+        running = cls(job, plan, process, 0, None, *streams, asyncio.Event(), time.monotonic())
+        try:
+            running.child = await _leader(plan.info, process)
+            running.group = await anyio.to_thread.run_sync(running._limit, groups)
+            await running._feed_first()
+        except BaseException:
+            running.kill()
+            with anyio.CancelScope(shield=True):
+                await _gone(process)
+            raise
+        return running
+
+    def _limit(self, groups: Path | None) -> Group | None:
+        if self.plan.unlimited:
+            limit(self.child, self.job.limits, others=0 if COUNTS_APART else threads_of(None))
+        group = Group.make(groups, self.job.limits) if groups else None
+        if group and not group.add(self.child):
+            group.remove()
+            return None
+        return group
+
+    async def _feed_first(self) -> None:
+        assert self.process.stdin
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self.process.stdin.send(b"go\n")
+
+    async def run(self, seconds: float) -> None:
+        """Takes the output until everything has ended, and sees to it that it does in that time.
+
+        Cancelled, it ends everything at once.
+        """
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._watch, seconds)
+                group.start_soon(self._feed)
+                async with anyio.create_task_group() as streams:
+                    streams.start_soon(_drain, self.process.stdout, self.stdout)
+                    streams.start_soon(_drain, self.process.stderr, self.stderr)
+                    group.start_soon(self._until_dead, streams.cancel_scope)
+                await self.process.wait()
+                group.cancel_scope.cancel()
+        finally:
+            self.kill()
+            with anyio.CancelScope(shield=True):
+                await self._end()
+
+    async def _feed(self) -> None:
+        assert self.process.stdin
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            if self.job.stdin:
+                await self.process.stdin.send(self.job.stdin)
+            await self.process.stdin.aclose()
+
+    async def _until_dead(self, streams: anyio.CancelScope) -> None:
+        """Somebody who got away may hold the streams open: they are given up a moment after the end."""
+        await self.process.wait()
+        await anyio.sleep(DRAIN_SECONDS)
+        streams.cancel()
+
+    async def _watch(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if self._too_much_memory():
+                self.kill("memory")
+                return
+            await anyio.sleep(min(left, LOOK_SECONDS))
+        self.kill("timeout")
+
+    def _too_much_memory(self) -> bool:
+        limit, pid = self.job.limits.memory, self.process.pid
+        return memory(pid) > limit and shared_memory(pid) > limit
+
+    async def stop(self) -> None:
+        """Asks its programs to end, and ends them if they do not within a few seconds."""
+        for pid in descendants(self.child if self.plan.own_pids else self.process.pid):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGTERM)
+        with anyio.move_on_after(GRACE_SECONDS):
+            await self.over.wait()
+        if self.exit_code is None:
+            self.kill("stopped")
+            await self.over.wait()
+        self.why = self.why or "stopped"
+
+    def kill(self, why: Why = "") -> None:
+        """Ends all of it."""
+        if self.exit_code is not None:
+            return
+        self.why = self.why or why
+        self.plan.let_go()
+        if self.plan.own_pids or not self.child:
+            for pid in filter(None, (self.child, self.process.pid)):
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+
+    async def _end(self) -> None:
+        status = await self.process.wait()
+        self.exit_code = status if status >= 0 else 128 - status
+        self.ended_at = time.monotonic()
+        if self.group:
+            self.why = self.why or ("memory" if self.group.out_of_memory else "")
+            await anyio.to_thread.run_sync(self.group.remove)
+        self.plan.close()
+        await self.process.aclose()
+        self.over.set()
+
+
+async def _leader(info: int, process: Process) -> int:
+    """The process that leads the code, as the starter tells it. Raises NotStarted where it ended without a word."""
+    said = b""
+    with anyio.move_on_after(START_SECONDS):
+        while b"}" not in said:
+            await anyio.wait_readable(info)
+            if not (block := os.read(info, 4_096)):
+                break
+            said += block
+        else:
+            return json.loads(said)["child-pid"]
+    raise NotStarted(await _complaint(process))
+
+
+async def _complaint(process: Process) -> str:
+    words = Output(2 * LAST_WORDS)
+    with anyio.move_on_after(DRAIN_SECONDS):
+        await _drain(process.stderr, words)
+    return words.text.strip()[-LAST_WORDS:] or "it ended without a word"
+
+
+async def _gone(process: Process) -> None:
+    with anyio.move_on_after(DRAIN_SECONDS):
+        await process.wait()
+    await process.aclose()
+
+
+async def _drain(stream: ByteReceiveStream | None, output: Output) -> None:
+    with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while stream:
+            output.add(await stream.receive(65_536))

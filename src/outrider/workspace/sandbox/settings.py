@@ -1,0 +1,35 @@
+"""What an operator may choose about code that models run. A workspace's own settings file can set none of it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+Isolation = Literal["auto", "namespaces", "landlock", "none"]
+
+
+class CodeSettings(BaseModel, extra="forbid", defer_build=True):
+    """Settings of the code tools; limits hold for each execution."""
+
+    isolation: Isolation = Field(
+        default="auto",
+        description="auto: the strongest that this machine has; namespaces (bubblewrap), landlock: this one or none; "
+        "none: code may do all that the server may",
+    )
+    network: bool = Field(default=False, description="Code may reach the web, through the egress guard")
+    python: str = Field(default="", description="Interpreter of execute_python; empty means python3 on PATH")
+    deno: str = Field(default="", description="Program of execute_typescript; empty means the installed deno")
+    memory_mb: int = Field(default=1_024, ge=64, description="Megabytes that an execution may take as a whole")
+    processes: int = Field(default=128, ge=8, le=4_096, description="Processes and threads at the same time")
+    cpu_seconds: int = Field(default=600, ge=1, description="CPU seconds of one process")
+    file_mb: int = Field(default=200, ge=1, description="Largest file that may be written, in megabytes")
+    output_kb: int = Field(
+        default=2_000, ge=64, description="Kilobytes kept of each output stream; the rest is dropped"
+    )
+    parallel: int = Field(default=8, ge=1, le=64, description="Executions at the same time; further ones wait")
+    background: int = Field(default=20, ge=0, le=100, description="Background processes of one session")
+    background_hours: float = Field(default=24, gt=0, description="Hours after which a background process is stopped")
+    cgroup: str = Field(
+        default="",
+        description="A cgroup v2 folder that was handed to this user, where memory and processes are limited as a "
+        "whole; empty means the server's own, if it may make others there",
+    )
