@@ -31,6 +31,7 @@ from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
+from outrider.pages.crawl import Crawler
 from outrider.plans import Plans
 from outrider.playbooks import Playbooks
 from outrider.search import Hit, Page, Powers, Query, Search
@@ -66,6 +67,7 @@ class App:
     database: Database
     search: Search
     pages: Pages
+    crawler: Crawler
     browsers: Browsers
     runs: Runs
     catalogue: Catalogue
@@ -176,6 +178,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     http = Http(guard)
     browsers = Browsers(settings.browser, guard, settings.data_dir / "browser")
     pages = Pages(http, settings.pages, database, render=_render(browsers))
+    crawler = Crawler(pages, database)
     powers = _search_powers(loaded, pages, browsers, lambda: proxy)
     search = Search(http, settings.search, database, powers=powers, environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
@@ -206,6 +209,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     services: dict[type, Any] = {
         Search: search,
         Pages: pages,
+        Crawler: crawler,
         Browsers: browsers,
         Artifacts: artifacts,
         Citations: Citations(database),
@@ -227,7 +231,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
     running = (browsers, runs, catalogue, models, delegation, evaluator)
-    return App(loaded, served, events, artifacts, database, search, pages, *running, every), http
+    return App(loaded, served, events, artifacts, database, search, pages, crawler, *running, every), http
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
@@ -307,6 +311,7 @@ def _choices(loaded: Loaded) -> Choices:
         images_path=settings.images_path,
         boundary=settings.boundary,
         mime_prefix=settings.mime_prefix,
+        crawl_robots=settings.pages.crawl_robots,
     )
 
 

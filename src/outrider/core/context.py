@@ -1,5 +1,6 @@
 """One call in progress: who makes it, in which conversation, and how to tell them how far it is."""
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -92,3 +93,9 @@ class Call:
     run: RunContext | None = None
     unwanted: Callable[[], bool] = _wanted
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def scope(self) -> str:
+        """Whose state the call may see: of workspace, person and session, so that equal names do not meet. 64 hex."""
+        names = (self.workspace or "", self.identity or "", self.session)
+        return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()

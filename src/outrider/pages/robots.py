@@ -82,6 +82,8 @@ class RobotsPolicy:
         try:
             reply = await self._http.get(f"{origin}/robots.txt", limits=limits, cut=True)
         except OutriderError as error:
+            if error.code == "egress":  # the page itself may not be asked for, either
+                raise
             # More redirects than five may be taken for a missing file.
             return Rules(None, error.code == "redirects", self._clock() + TROUBLE)
         if reply.status >= 500 or reply.status == 429:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from outrider.core.errors import InvalidInput
 from outrider.core.untrusted import wrap
@@ -16,12 +17,14 @@ class Choices:
         images_path: Where images go, relative to the workspace.
         boundary: Whether page text is wrapped in a random boundary.
         mime_prefix: The vendor tree of typed resources.
+        crawl_robots: Whether robots.txt binds crawls.
     """
 
     workspace: Path
     images_path: str = "./images"
     boundary: bool = True
     mime_prefix: str = "application/vnd.dust"
+    crawl_robots: Literal["respect", "ignore"] = "respect"
 
     def mark(self, text: str, origin: str) -> str:
         """Other people's text, wrapped in a boundary if the operator wants that."""

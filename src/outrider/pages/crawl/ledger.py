@@ -1,6 +1,8 @@
 """What a crawl has found and read so far: in the database, page by page, so that a kill costs one page at most."""
 
 import hashlib
+import os
+import platform
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import Unavailable
+from outrider.pages.crawl.crawled import Tally
 from outrider.pages.crawl.plan import Plan
 from outrider.pages.crawl.scope import page_key
 
@@ -64,26 +67,6 @@ class Outcome:
     kept: str = ""
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How many pages of the round are in which state."""
-
-    read: int = 0
-    duplicate: int = 0
-    waiting: int = 0
-    failed: int = 0
-    skipped: int = 0
-    gone: int = 0
-    new: int = 0
-    changed: int = 0
-    same: int = 0
-
-    @property
-    def spent(self) -> int:
-        """Pages that count against the budget."""
-        return self.read + self.duplicate
-
-
 class Ledger:
     """One crawl's rows.
 
@@ -101,7 +84,7 @@ class Ledger:
         self.plan = plan
         self._owner = owner
         self._clock = clock
-        self._me = uuid.uuid4().hex
+        self._me = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
 
     async def open(self, pages: int) -> None:
         """Takes the crawl, to go on with its round; begins another if that is done, or has read so many pages.
@@ -185,15 +168,10 @@ class Ledger:
             await self._add(connection, found)
         return outcome
 
-    async def knows(self, key: str) -> str:
-        """The state of a page of this round; empty if it was not found yet."""
-        from sqlalchemy import select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
-
-        query = select(table.c.state).where(table.c.crawl == self.id, table.c.key == key, table.c.round == self.round)
+    async def twin(self, key: str, sha256: str) -> str | None:
+        """The address of another page of this round with the same text."""
         async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar() or ""
+            return await self._twin(connection, key, sha256)
 
     async def tally(self) -> Tally:
         """How far the round is."""
@@ -231,7 +209,7 @@ class Ledger:
 
     def _mine_or_raise(self, row: Any) -> None:
         left = row["held_until"] - self._clock()
-        if left > 0 and row["holder"] != self._me:
+        if left > 0 and not _is_dead(row["holder"]):
             raise Unavailable(
                 "this crawl is under way in another call",
                 code="crawl_running",
@@ -267,24 +245,27 @@ class Ledger:
 
     async def _compared(self, connection: "AsyncConnection", page: Waiting, outcome: Outcome) -> Outcome:
         """With what changed since the round before; a text that this round has read elsewhere is a duplicate."""
+        if outcome.state != "read":
+            return outcome
+        change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
+        twin = await self._twin(connection, page.key, outcome.sha256) if outcome.chars else None
+        if twin:
+            return replace(outcome, state="duplicate", detail=twin, change="")
+        return replace(outcome, change=change)
+
+    async def _twin(self, connection: "AsyncConnection", key: str, sha256: str) -> str | None:
         from sqlalchemy import select
 
         from outrider.pages.crawl.tables import crawl_pages as table
 
-        if outcome.state != "read":
-            return outcome
-        change = "new" if not page.sha256 else ("same" if page.sha256 == outcome.sha256 else "changed")
         equal = select(table.c.url).where(
             table.c.crawl == self.id,
-            table.c.sha256 == outcome.sha256,
+            table.c.sha256 == sha256,
             table.c.round == self.round,
             table.c.state == "read",
-            table.c.key != page.key,
+            table.c.key != key,
         )
-        twin = (await connection.execute(equal.limit(1))).scalar() if outcome.chars else None
-        if twin:
-            return replace(outcome, state="duplicate", detail=twin, change="")
-        return replace(outcome, change=change)
+        return (await connection.execute(equal.limit(1))).scalar()
 
     async def _add(self, connection: "AsyncConnection", found: Iterable[Found]) -> None:
         from sqlalchemy import func, select
@@ -326,3 +307,18 @@ class Ledger:
             if state == "read" and change:
                 counts[change] = counts.get(change, 0) + count
         return Tally(**counts)
+
+
+def _is_dead(holder: str) -> bool:
+    """Whether a crawl's holder was a process of this machine, and is no more."""
+    _, _, place = holder.partition(" ")
+    number, _, node = place.partition(" ")
+    if os.name == "nt" or node != platform.node() or not number.isdecimal():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # somebody else's
+        return False
+    return False

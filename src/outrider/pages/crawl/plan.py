@@ -2,11 +2,20 @@
 
 import hashlib
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from outrider.pages.crawl.scope import Scope, Within
 from outrider.pages.settings import Robots
+
+if TYPE_CHECKING:
+    from outrider.pages.crawl.crawled import Tally
+    from outrider.pages.page import Page
+
+Within = Literal["path", "host", "subdomains"]
+Ending = Literal["finished", "pages", "time", "trouble"]
+Keep = Callable[["Page"], Awaitable[str]]
+Tell = Callable[["Tally", str], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -36,11 +45,6 @@ class Plan:
         """The crawl's name, the same in every process: 32 hexadecimal digits."""
         return hashlib.sha256(json.dumps([owner, asdict(self)]).encode("utf-8", "replace")).hexdigest()[:32]
 
-    @property
-    def scope(self) -> Scope:
-        """What belongs to it."""
-        return Scope(self.start, self.within, self.include, self.exclude)
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -55,6 +59,3 @@ class Budget:
     pages: int = 50
     seconds: float = 60.0
     concurrency: int = 4
-
-
-Ending = Literal["finished", "pages", "time", "trouble"]

@@ -4,14 +4,13 @@ import re
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
-from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from outrider.core.egress.target import read_target
 from outrider.core.errors import InvalidInput
+from outrider.pages.crawl.plan import Plan
 
 ELSEWHERE = "elsewhere"
-Within = Literal["path", "host", "subdomains"]
 LONGEST = 2_000  # characters of an address; what is longer is a machine talking to itself
 REPEATED = 3  # equal folders in one path: beyond this a relative link goes round in circles
 # What is no reading matter. Documents (pdf, docx, …) are not in it.
@@ -27,19 +26,16 @@ TRACKING = re.compile(r"(?:utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|ycli
 
 @dataclass(frozen=True)
 class Scope:
-    """The part of the web that a crawl may read; see `Plan` for the fields."""
+    """The part of the web that a plan's crawl may read."""
 
-    start: str
-    within: Within = "host"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    plan: Plan
 
     def refusal(self, url: str) -> str:
         """Why an address does not belong to the crawl; empty if it does."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not self._on_site(parts.hostname or ""):
             return ELSEWHERE
-        if self.within == "path" and not parts.path.startswith(self._folder):
+        if self.plan.within == "path" and not parts.path.startswith(self._folder):
             return ELSEWHERE
         if NOT_PAGES.search(parts.path):
             return "not a page"
@@ -49,7 +45,7 @@ class Scope:
 
     def _on_site(self, name: str) -> bool:
         name = name.removeprefix("www.")
-        return name == self._host or (self.within == "subdomains" and name.endswith(f".{self._host}"))
+        return name == self._host or (self.plan.within == "subdomains" and name.endswith(f".{self._host}"))
 
     def _chosen(self, path: str) -> bool:
         if any(pattern.match(path) for pattern in self._excluded):
@@ -58,19 +54,19 @@ class Scope:
 
     @cached_property
     def _host(self) -> str:
-        return (urlsplit(self.start).hostname or "").removeprefix("www.")
+        return (urlsplit(self.plan.start).hostname or "").removeprefix("www.")
 
     @cached_property
     def _folder(self) -> str:
-        return urlsplit(self.start).path.rpartition("/")[0] + "/"
+        return urlsplit(self.plan.start).path.rpartition("/")[0] + "/"
 
     @cached_property
     def _included(self) -> list[re.Pattern[str]]:
-        return [re.compile(translate(each)) for each in self.include]
+        return [re.compile(translate(each)) for each in self.plan.include]
 
     @cached_property
     def _excluded(self) -> list[re.Pattern[str]]:
-        return [re.compile(translate(each)) for each in self.exclude]
+        return [re.compile(translate(each)) for each in self.plan.exclude]
 
 
 def tidied(url: str) -> str:

@@ -15,7 +15,7 @@ crawls = Table(
     Column("state", String(16), nullable=False),  # `running` until its last page is read, then `finished`
     Column("created_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
-    Column("holder", String(32), nullable=False),  # who crawls, until `held_until`
+    Column("holder", String(200), nullable=False),  # the process that crawls, until `held_until`
     Column("held_until", Float, nullable=False),
 )
 

@@ -1,6 +1,5 @@
 """One page of a crawl: read, and searched for where it leads."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from math import inf
@@ -8,13 +7,11 @@ from urllib.parse import urlsplit
 
 from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
 from outrider.pages.crawl.ledger import Found, Outcome, Waiting
-from outrider.pages.crawl.plan import Plan
-from outrider.pages.crawl.scope import ELSEWHERE, page_key, tidied
+from outrider.pages.crawl.scope import ELSEWHERE, Scope, page_key, tidied
 from outrider.pages.page import Page
 from outrider.pages.pages import Pages
 
 MOST_LINKS = 2_000  # of one page that are followed
-Keep = Callable[[Page], Awaitable[str]]
 
 
 @dataclass(frozen=True)
@@ -23,37 +20,35 @@ class Visited:
 
     outcome: Outcome
     found: tuple[Found, ...] = ()
+    page: Page | None = None
     error: OutriderError | None = None
 
 
-async def visit(pages: Pages, plan: Plan, waiting: Waiting, keep: Keep | None) -> Visited:
+async def visit(pages: Pages, scope: Scope, waiting: Waiting) -> Visited:
     """Reads a page whose turn has come. What fails is an outcome, not an error.
 
     Args:
         pages: Reads.
-        plan: Says what belongs to the crawl.
+        scope: Says what belongs to the crawl.
         waiting: The page.
-        keep: Puts a page that is new or has changed into a store, and gives its name there.
     """
     # A page that the site's own list calls unchanged since it was last read is not asked for again.
     known = inf if waiting.sha256 and 0 < waiting.modified < waiting.read_at else None
     max_age = known if known or not waiting.sha256 else 0
     try:
-        page = await pages.read(waiting.url, max_age=max_age, robots=plan.robots)
+        page = await pages.read(waiting.url, max_age=max_age, robots=scope.plan.robots)
     except OutriderError as error:
         return Visited(_failed(error), error=error)
-    if plan.scope.refusal(tidied(page.url)) == ELSEWHERE:
+    if scope.refusal(tidied(page.url)) == ELSEWHERE:
         return _leads_away(waiting.url, page.url)
-    found = tuple(_leads(plan, page, waiting.depth))
-    if (original := _original(plan, page, waiting)) is not None:
+    found = tuple(_leads(scope, page, waiting.depth))
+    if (original := _original(scope, page, waiting)) is not None:
         return Visited(Outcome("duplicate", original.url, final_url=page.url), (original, *found))
     text = page.document.markdown
     digest = sha256(text.encode("utf-8", "replace")).hexdigest()
-    changed = digest != waiting.sha256 or not waiting.kept
-    kept = await keep(page) if keep and changed and text else waiting.kept
     title = page.document.title
-    read = Outcome("read", final_url=page.url, title=title, sha256=digest, chars=len(text), kept=kept)
-    return Visited(read, found)
+    read = Outcome("read", final_url=page.url, title=title, sha256=digest, chars=len(text))
+    return Visited(read, found, page)
 
 
 def _leads_away(url: str, to: str) -> Visited:
@@ -68,21 +63,21 @@ def _failed(error: OutriderError) -> Outcome:
     return Outcome(state, error.message, again=isinstance(error, Unavailable))
 
 
-def _leads(plan: Plan, page: Page, depth: int) -> list[Found]:
+def _leads(scope: Scope, page: Page, depth: int) -> list[Found]:
     """Where the page's links lead that may be followed."""
-    if depth >= plan.depth or (plan.robots == "respect" and _forbids_following(page)):
+    if depth >= scope.plan.depth or (scope.plan.robots == "respect" and _forbids_following(page)):
         return []
     addresses = (tidied(link.url) for link in page.document.links[:MOST_LINKS])
-    return [Found(url, depth + 1) for url in dict.fromkeys(addresses) if url and not plan.scope.refusal(url)]
+    return [Found(url, depth + 1) for url in dict.fromkeys(addresses) if url and not scope.refusal(url)]
 
 
-def _original(plan: Plan, page: Page, waiting: Waiting) -> Found | None:
+def _original(scope: Scope, page: Page, waiting: Waiting) -> Found | None:
     """The address that a page names as its own, where it is one view of several of the same path.
 
     Others are not believed: too many sites name their first page on all of them.
     """
     url = tidied(str(page.document.metadata.get("canonical") or ""))
-    if not url or page_key(url) in (page_key(page.url), page_key(waiting.url)) or plan.scope.refusal(url):
+    if not url or page_key(url) in (page_key(page.url), page_key(waiting.url)) or scope.refusal(url):
         return None
     return Found(url, waiting.depth) if urlsplit(url).path == urlsplit(page.url).path else None
 

@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("created_at", sa.Float, nullable=False),
         sa.Column("updated_at", sa.Float, nullable=False),
-        sa.Column("holder", sa.String(32), nullable=False),
+        sa.Column("holder", sa.String(200), nullable=False),
         sa.Column("held_until", sa.Float, nullable=False),
     )
     op.create_index("ix_crawls_owner", "crawls", ["owner"])

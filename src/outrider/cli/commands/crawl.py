@@ -1,0 +1,115 @@
+"""`outrider crawl`: a whole site, as a list of its pages or as a folder of Markdown files."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import print_json, run
+
+UNFINISHED = 1
+
+
+@click.command()
+@click.argument("url")
+@click.option("--max-pages", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@click.option("--max-depth", type=click.IntRange(0, 20), default=3, show_default=True, help="Links one after another.")
+@click.option("--max-seconds", type=click.IntRange(1, 86_400), default=600, show_default=True)
+@click.option("--within", type=click.Choice(["path", "host", "subdomains"]), default="host", show_default=True)
+@click.option("--include", multiple=True, metavar="GLOB", help="Only paths like this, e.g. '/docs/*' (repeatable).")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No paths like this (repeatable).")
+@click.option("--no-sitemap", is_flag=True, help="Follow links only.")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="A folder for the pages as Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | None, **chosen: Any) -> None:
+    """Read a site. The same command goes on where it stopped, or reads again what has changed.
+
+    Exit code 1: there is more to read.
+    """
+    chosen["owner"] = f"terminal {output.resolve() if output else ''}"  # what is in a folder is a crawl of its own
+    answer = run(lambda: _crawl(loaded(sets), url, output, chosen), as_json=as_json)
+    if as_json:
+        print_json(answer)
+    else:
+        _show(answer)
+    if answer["status"] != "finished":
+        sys.exit(UNFINISHED)
+
+
+async def _crawl(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
+    from outrider.app import open_app
+    from outrider.pages.crawl import Budget, Plan
+
+    robots, concurrency = settings.settings.pages.crawl_robots, settings.settings.pages.per_host_concurrency
+    include, exclude, owner = chosen["include"], chosen["exclude"], chosen["owner"]
+    plan = Plan(url, chosen["max_depth"], chosen["within"], include, exclude, not chosen["no_sitemap"], robots)
+    budget = Budget(chosen["max_pages"], chosen["max_seconds"], concurrency)
+    keep = _keeping(output) if output else None
+    async with open_app(settings) as app:
+        done = await app.crawler.crawl(plan, budget, owner, keep=keep, tell=_tell)
+        rows = await app.crawler.listing(plan, owner, limit=done.tally.spent + done.tally.failed + done.tally.gone)
+    names = ("url", "title", "state", "detail", "change", "chars", "kept")
+    counts = {name: count for name, count in vars(done.tally).items() if count}
+    pages = [{name: row[name] for name in names if row[name]} for row in rows]
+    return {"status": done.ending, "round": done.round, "seconds": round(done.seconds, 1)} | counts | {"pages": pages}
+
+
+def _keeping(folder: Path) -> Any:
+    """Writes each page into the folder, under its own path; gives the file's place in it."""
+
+    async def keep(page: Any) -> str:
+        import anyio.to_thread
+
+        name = file_name(page.url)
+        front = f"---\nurl: {page.url}\ntitle: {_quoted(page.document.title)}\n---\n\n"
+        await anyio.to_thread.run_sync(_write, folder / name, front + page.document.markdown + "\n")
+        return name
+
+    return keep
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f".{path.name}.half")
+    half.write_text(text, encoding="utf-8", newline="\n")
+    half.replace(path)
+
+
+def file_name(url: str) -> str:
+    """The page's place in a folder: at most 80 characters, `[a-z0-9-]`, and no other page's."""
+    import hashlib
+    import re
+    from urllib.parse import unquote, urlsplit
+
+    parts = urlsplit(url)
+    words = re.sub(r"[^a-z0-9]+", "-", unquote(f"{parts.path} {parts.query}").lower()).strip("-")[:60].strip("-")
+    return f"{words or 'index'}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.md"
+
+
+def _quoted(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+async def _tell(tally: Any, url: str) -> None:
+    if sys.stderr.isatty():
+        line = f"{tally.spent} read, {tally.waiting} waiting, {tally.failed} failed  {url}"
+        click.echo(f"\r\x1b[K{line[:100]}", err=True, nl=False)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)
+    for page in answer["pages"]:
+        change = f" ({page['change']})" if page.get("change") in ("changed", "same") else ""
+        state = "" if page["state"] == "read" else f" [{page['state']}: {page.get('detail', '')}]"
+        click.echo(f"{page['url']}  {page.get('title', '')}{change}{state}")
+    counts = ", ".join(
+        f"{answer[name]} {name}" for name in ("read", "duplicate", "waiting", "failed") if name in answer
+    )
+    click.echo(f"{answer['status']}: {counts or 'nothing read'} in {answer['seconds']} s", err=True)

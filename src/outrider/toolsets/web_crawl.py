@@ -1,0 +1,130 @@
+"""Reading a whole site in one call, and going on with it in the next."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+from outrider.pages.crawl import Budget, Crawler, Plan
+from outrider.toolsets.choices import Choices
+from outrider.toolsets.web import web
+
+if TYPE_CHECKING:
+    from outrider.pages.crawl.crawled import Crawled, Tally
+
+LISTED = 100  # pages in one answer
+MOST_PAGES = 10_000
+MOST_SECONDS = 3_600
+Patterns = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]] | None, Field(max_length=50)]
+NEXT = {
+    "finished": "the site is read; web_fetch reads one of these pages, the same call later reads what has changed",
+    "pages": "max_pages is reached: call again with a larger one to go on",
+    "time": "the time is up: call again with the same arguments to go on",
+    "trouble": "the site stopped answering: call again later with the same arguments to go on",
+}
+
+
+class CrawlReport(BaseModel, defer_build=True):
+    """What a crawl has read, and what is left."""
+
+    status: Literal["finished", "pages", "time", "trouble", "listing"]
+    note: str = Field(description="What to do next")
+    counts: dict[str, int] = Field(description="Pages read, duplicate, waiting, failed, skipped, gone; new, changed")
+    pages: list[dict[str, Any]] = Field(description="url, title, chars; change, state and why where they say something")
+    seconds: float = 0
+    next_offset: int | None = Field(default=None, description="Lists on from there")
+
+    def __str__(self) -> str:
+        return "\n".join((self._summary(), *map(_line, self.pages), *self._more()))
+
+    def _summary(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        return f"{self.status}: {counts or 'nothing'}. Next: {self.note}."
+
+    def _more(self) -> list[str]:
+        return [f"(more: call with offset={self.next_offset})"] if self.next_offset else []
+
+
+@web.tool(
+    effect="write",
+    title="Read a whole site",
+    open_world=True,
+    untrusted=True,
+    timeout=MOST_SECONDS + 60,
+    stake="never_ask",
+)
+async def web_crawl(
+    crawler: Crawler,
+    choices: Choices,
+    call: Call,
+    /,
+    url: Annotated[str, Field(min_length=1, max_length=8_000, description="Where to begin")],
+    max_pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 50,
+    max_depth: Annotated[int, Field(ge=0, le=20, description="Links to follow one after the other")] = 3,
+    max_seconds: Annotated[int, Field(ge=1, le=MOST_SECONDS)] = 50,
+    within: Annotated[
+        Literal["path", "host", "subdomains"], Field(description="path: only below the address's folder")
+    ] = "host",
+    include: Annotated[Patterns, Field(description="Globs over paths, e.g. /docs/*")] = None,
+    exclude: Patterns = None,
+    sitemap: Annotated[bool, Field(description="Use the site's own list of pages, too")] = True,
+    offset: Annotated[int, Field(ge=0, description="Only list what was read, from here on")] = 0,
+) -> CrawlReport:
+    """Read the pages of a site by its links and lists; web_fetch reads them. Call again to go on, or to see changes."""
+    plan = Plan(
+        _not_blank(url), max_depth, within, tuple(include or ()), tuple(exclude or ()), sitemap, choices.crawl_robots
+    )
+    if offset:
+        pages, following = await _listed(crawler, plan, call, offset)
+        return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
+    done = await crawler.crawl(plan, Budget(max_pages, max_seconds), call.scope, tell=_telling(call, max_pages))
+    return await _report(crawler, plan, call, done)
+
+
+async def _report(crawler: Crawler, plan: Plan, call: Call, done: "Crawled") -> CrawlReport:
+    pages, following = await _listed(crawler, plan, call, 0)
+    return CrawlReport(
+        status=done.ending,
+        note=NEXT[done.ending],
+        counts={name: count for name, count in vars(done.tally).items() if count},
+        pages=pages,
+        seconds=round(done.seconds, 1),
+        next_offset=following,
+    )
+
+
+async def _listed(crawler: Crawler, plan: Plan, call: Call, offset: int) -> tuple[list[dict[str, Any]], int | None]:
+    """The pages from there on, and where to go on."""
+    rows = await crawler.listing(plan, call.scope, offset=offset, limit=LISTED + 1)
+    return [_entry(row) for row in rows[:LISTED]], offset + LISTED if len(rows) > LISTED else None
+
+
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    facts = {"url": row["url"], "title": row["title"], "chars": row["chars"]} if row["state"] == "read" else {}
+    entry = facts or {"url": row["url"], "state": row["state"], "why": row["detail"]}
+    return entry | ({"change": row["change"]} if row["change"] in ("changed", "same") else {})
+
+
+def _line(entry: dict[str, Any]) -> str:
+    if "state" in entry:
+        return f"- {entry['url']} ({entry['state']}: {entry['why']})"
+    change = f", {entry['change']}" if "change" in entry else ""
+    return f"- {entry['title'] or '(no title)'} {entry['url']} ({entry['chars']} characters{change})"
+
+
+def _telling(call: Call, most: int) -> "Callable[[Tally, str], Awaitable[None]]":
+    """Progress in pages, of as many as are known or asked for."""
+
+    async def tell(tally: "Tally", url: str) -> None:
+        total = min(most, tally.spent + tally.waiting)
+        await call.progress(tally.spent, total, f"{tally.spent} pages read, {tally.waiting} waiting: {url}")
+
+    return tell
+
+
+def _not_blank(url: str) -> str:
+    if not url.strip():
+        raise InvalidInput("url: is blank", hint="give the address to begin at")
+    return url.strip()

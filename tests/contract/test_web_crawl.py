@@ -1,0 +1,106 @@
+"""Toolset `web`: web_crawl, promise by promise."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+import houses
+from answers import error
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput
+
+pytestmark = pytest.mark.anyio
+TEXT = "The checkpoint of {0} moves its pages into the database, and {0} goes on. " * 4
+SITE = houses.pages(
+    {"/": houses.article("Docs", TEXT.format("docs"), links=("/a", "/b", "/missing", "https://elsewhere.example/"))}
+    | {f"/{name}": houses.article(name, TEXT.format(name), links=("/", "/c")) for name in "abc"}
+    | {"/many": houses.article("Many", TEXT.format("all"), links=tuple(f"/many/{n}" for n in range(130)))}
+    | {f"/many/{n}": houses.article(f"Number {n}", TEXT.format(f"number {n}")) for n in range(130)}
+)
+
+
+async def test_a_crawl_lists_what_it_read_as_data_and_as_text(home: Path):
+    async with houses.opened(home, SITE) as house:
+        result = await house.app.call("web_crawl", url=f"{house.site}/", max_depth=2)
+    data = result.data
+    assert (data["status"], data["counts"]) == ("finished", {"read": 4, "gone": 3, "new": 4})
+    assert [each["url"].removeprefix(house.site) for each in data["pages"] if "title" in each] == [
+        "/",
+        "/a",
+        "/b",
+        "/c",
+    ]
+    assert {"/missing", "/home", "/about"} == {
+        each["url"].removeprefix(house.site) for each in data["pages"] if each.get("state") == "gone"
+    }
+    assert result.text.startswith("finished: 4 read, 3 gone, 4 new. Next: the site is read")
+    assert f"- a {house.site}/a (" in result.text
+
+
+async def test_what_a_crawl_has_read_is_read_without_asking_the_site_again(home: Path):
+    async with houses.opened(home, SITE) as house:
+        await house.app.call("web_crawl", url=f"{house.site}/", max_depth=1)
+        page = await house.app.call("web_fetch", url=f"{house.site}/a")
+    assert "checkpoint of a" in page.text
+
+
+async def test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does(home: Path):
+    async with houses.opened(home, SITE) as house:
+        first = (await house.app.call("web_crawl", url=f"{house.site}/", max_pages=2, max_depth=2)).data
+        second = (await house.app.call("web_crawl", url=f"{house.site}/", max_pages=9, max_depth=2)).data
+    assert (first["status"], first["counts"]["read"]) == ("pages", 2)
+    assert "larger" in first["note"]
+    assert (second["status"], second["counts"]["read"]) == ("finished", 4)
+
+
+async def test_long_lists_go_on_at_an_offset_without_reading_anything(home: Path):
+    async with houses.opened(home, SITE, more={"pages": {"per_host_rate": 1_000}}) as house:
+        asked: dict[str, Any] = {"url": f"{house.site}/many", "within": "path", "sitemap": False, "max_pages": 150}
+        asked["include"] = ["/many*"]
+        first = (await house.app.call("web_crawl", **asked)).data
+        rest = (await house.app.call("web_crawl", **asked, offset=first["next_offset"])).data
+    assert (len(first["pages"]), first["next_offset"], first["counts"]["read"]) == (100, 100, 131)
+    assert (rest["status"], len(rest["pages"]), rest.get("next_offset")) == ("listing", 31, None)
+
+
+async def test_sessions_crawl_for_themselves(home: Path):
+    async with houses.opened(home, SITE) as house:
+        ann, ben = Call(session="ann"), Call(session="ben")
+        await house.app.call("web_crawl", ann, url=f"{house.site}/", max_depth=1)
+        listed = await house.app.call("web_crawl", ben, url=f"{house.site}/", max_depth=1, offset=1)
+        again = await house.app.call("web_crawl", ann, url=f"{house.site}/", max_depth=1)
+    assert listed.data["pages"] == []
+    assert again.data["counts"]["same"] == 3
+
+
+async def test_progress_tells_pages_read_and_rate(home: Path):
+    told: list[tuple[float, float | None, str]] = []
+
+    async def progress(done: float, total: float | None, message: str) -> None:
+        told.append((done, total, message))
+
+    async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
+        arguments = {"url": f"{house.site}/", "max_depth": 2}
+        await client.call_tool("web_crawl", arguments, progress_callback=progress)
+    assert told
+    assert "pages read" in told[0][2]
+    assert [done for done, _, _ in told] == sorted({done for done, _, _ in told})
+
+
+async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: Path):
+    async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
+        missing = await client.call_tool("web_crawl", {"url": f"{house.site}/nowhere"})
+        closed = await client.call_tool("web_crawl", {"url": "http://192.168.0.1/"})
+        nonsense = await client.call_tool("web_crawl", {"url": "file:///etc/passwd"})
+    assert error(missing)["code"] == "not_found"
+    assert error(closed)["code"] == "egress"
+    assert error(nonsense)["code"] == "bad_url"
+
+
+@pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"within": "world"}, {"include": [""]}, {"url": "  "}])
+async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
+    async with houses.opened(home, SITE) as house:
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            await house.app.call("web_crawl", **({"url": house.site} | wrong))

@@ -1,0 +1,71 @@
+"""`outrider crawl` as a process: what it writes, and what a kill in the middle costs."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import fakes
+from site_app import Answer, Request, Site
+
+pytestmark = pytest.mark.anyio
+PAGES = 60
+TEXT = "The tide of number {0} comes in twice a day, and the boats of {0} rise with it until the bell rings. " * 3
+
+
+def numbered(number: int) -> Answer:
+    links = "".join(f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGES)
+    return Answer(f"<title>Number {number}</title><main><p>{TEXT.format(number)}</p><p>{links}</p></main>")
+
+
+def environment(home: Path, url: str) -> dict[str, str]:
+    allowed = {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_PAGES__PER_HOST_RATE": "1000"} | allowed
+
+
+def command(url: str, *more: str) -> list[str]:
+    wanted = ("--output", "pages", "--max-pages", "100", "--max-depth", "9", "--no-sitemap", "--json", *more)
+    return [sys.executable, "-m", "outrider", "crawl", f"{url}/p0", *wanted]
+
+
+async def test_a_site_becomes_a_folder_of_markdown(home: Path):
+    site = Site({f"/p{number}": numbered(number) for number in range(3)})
+    async with fakes.serve(site) as url:
+        with anyio.fail_after(60):
+            done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    files = {page["url"].removeprefix(url): home / "pages" / page["kept"] for page in answer["pages"] if "kept" in page}
+    assert set(files) == {"/p0", "/p1", "/p2"}
+    text = files["/p1"].read_text()
+    assert text.startswith(f'---\nurl: {url}/p1\ntitle: "Number 1"\n---\n\n')
+    assert "The tide of number 1" in text
+
+
+async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
+    fatal = anyio.Event()
+    site = Site({})
+
+    def answer(request: Request) -> Answer:
+        if len(site.asked) > PAGES // 2:
+            fatal.set()
+        return numbered(int(request.path.removeprefix("/p")))
+
+    site.routes = {f"/p{number}": answer for number in range(PAGES)}
+    async with fakes.serve(site) as url:
+        with anyio.fail_after(60):
+            process = await anyio.open_process(command(url), env=environment(home, url), cwd=home)
+            await fatal.wait()
+            process.kill()
+            await process.wait()
+            asked = site.paths()
+            done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGES)
+    assert len(list((home / "pages").glob("*.md"))) == PAGES
+    twice = [path for path in site.paths()[len(asked) :] if path in asked]
+    assert len(twice) <= 4  # what was being read when it died
