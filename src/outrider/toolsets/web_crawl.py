@@ -14,10 +14,12 @@ from outrider.toolsets.web import web
 if TYPE_CHECKING:
     from outrider.pages.crawl.crawled import Crawled, Tally
 
+LONGEST = 200  # characters of a glob
+MOST_GLOBS = 50
 LISTED = 100  # pages in one answer
 MOST_PAGES = 10_000
 MOST_SECONDS = 3_600
-Patterns = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]] | None, Field(max_length=50)]
+Patterns = list[str] | None
 NEXT = {
     "finished": "the site is read; web_fetch reads one of these pages, the same call later reads what has changed",
     "pages": "max_pages is reached: call again with a larger one to go on",
@@ -27,14 +29,13 @@ NEXT = {
 
 
 class CrawlReport(BaseModel, defer_build=True):
-    """What a crawl has read, and what is left."""
+    """`status` says how it ended, `note` what to do next."""
 
-    status: Literal["finished", "pages", "time", "trouble", "listing"]
-    note: str = Field(description="What to do next")
-    counts: dict[str, int] = Field(description="Pages read, duplicate, waiting, failed, skipped, gone; new, changed")
-    pages: list[dict[str, Any]] = Field(description="url, title, chars; change, state and why where they say something")
-    seconds: float = 0
-    next_offset: int | None = Field(default=None, description="Lists on from there")
+    status: str
+    note: str
+    counts: dict[str, int]
+    pages: list[dict[str, Any]]
+    next_offset: int = 0
 
     def __str__(self) -> str:
         return "\n".join((self._summary(), *map(_line, self.pages), *self._more()))
@@ -44,7 +45,7 @@ class CrawlReport(BaseModel, defer_build=True):
         return f"{self.status}: {counts or 'nothing'}. Next: {self.note}."
 
     def _more(self) -> list[str]:
-        return [f"(more: call with offset={self.next_offset})"] if self.next_offset else []
+        return [f"(more pages: call with offset={self.next_offset})"] if self.next_offset else []
 
 
 @web.tool(
@@ -53,7 +54,6 @@ class CrawlReport(BaseModel, defer_build=True):
     open_world=True,
     untrusted=True,
     timeout=MOST_SECONDS + 60,
-    stake="never_ask",
 )
 async def web_crawl(
     crawler: Crawler,
@@ -62,20 +62,18 @@ async def web_crawl(
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="Where to begin")],
     max_pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 50,
-    max_depth: Annotated[int, Field(ge=0, le=20, description="Links to follow one after the other")] = 3,
+    max_depth: Annotated[int, Field(ge=0, le=20, description="Links in a row")] = 3,
     max_seconds: Annotated[int, Field(ge=1, le=MOST_SECONDS)] = 50,
     within: Annotated[
         Literal["path", "host", "subdomains"], Field(description="path: only below the address's folder")
     ] = "host",
     include: Annotated[Patterns, Field(description="Globs over paths, e.g. /docs/*")] = None,
     exclude: Patterns = None,
-    sitemap: Annotated[bool, Field(description="Use the site's own list of pages, too")] = True,
-    offset: Annotated[int, Field(ge=0, description="Only list what was read, from here on")] = 0,
+    offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
 ) -> CrawlReport:
     """Read the pages of a site by its links and lists; web_fetch reads them. Call again to go on, or to see changes."""
-    plan = Plan(
-        _not_blank(url), max_depth, within, tuple(include or ()), tuple(exclude or ()), sitemap, choices.crawl_robots
-    )
+    chosen, left_out = _globs("include", include), _globs("exclude", exclude)
+    plan = Plan(_not_blank(url), max_depth, within, chosen, left_out, robots=choices.crawl_robots)
     if offset:
         pages, following = await _listed(crawler, plan, call, offset)
         return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
@@ -90,15 +88,14 @@ async def _report(crawler: Crawler, plan: Plan, call: Call, done: "Crawled") -> 
         note=NEXT[done.ending],
         counts={name: count for name, count in vars(done.tally).items() if count},
         pages=pages,
-        seconds=round(done.seconds, 1),
         next_offset=following,
     )
 
 
-async def _listed(crawler: Crawler, plan: Plan, call: Call, offset: int) -> tuple[list[dict[str, Any]], int | None]:
+async def _listed(crawler: Crawler, plan: Plan, call: Call, offset: int) -> tuple[list[dict[str, Any]], int]:
     """The pages from there on, and where to go on."""
     rows = await crawler.listing(plan, call.scope, offset=offset, limit=LISTED + 1)
-    return [_entry(row) for row in rows[:LISTED]], offset + LISTED if len(rows) > LISTED else None
+    return [_entry(row) for row in rows[:LISTED]], offset + LISTED if len(rows) > LISTED else 0
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
@@ -128,3 +125,11 @@ def _not_blank(url: str) -> str:
     if not url.strip():
         raise InvalidInput("url: is blank", hint="give the address to begin at")
     return url.strip()
+
+
+def _globs(name: str, given: Patterns) -> tuple[str, ...]:
+    globs = tuple(given or ())
+    if any(not each.strip() or len(each) > LONGEST for each in globs) or len(globs) > MOST_GLOBS:
+        hint = f"send up to {MOST_GLOBS} globs of 1 to {LONGEST} characters, e.g. /docs/*"
+        raise InvalidInput(f"{name}: an empty or endless glob, or too many", hint=hint)
+    return globs
