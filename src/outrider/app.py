@@ -41,7 +41,7 @@ from outrider.toolsets.evaluating.flow import Evaluator
 from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
 from outrider.toolsets.web_eval_settings import WebEvalSettings
-from outrider.workspace import Workspaces
+from outrider.workspace import Exports, Workspaces
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -65,6 +65,7 @@ class App:
     events: Events
     artifacts: Artifacts
     database: Database
+    workspaces: Workspaces
     search: Search
     pages: Pages
     crawler: Crawler
@@ -155,6 +156,7 @@ async def _sweep_daily(app: App) -> None:
         with suppress(OutriderError):
             await app.events.sweep(app.loaded.settings.keep_days * DAY)
             await app.artifacts.sweep()
+            await anyio.to_thread.run_sync(app.workspaces.sweep)
             await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
         await anyio.sleep(DAY)
 
@@ -223,7 +225,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Evaluations: evaluations,
         Evaluator: evaluator,
         WebEvalSettings: settings.web_eval,
-        Workspaces: Workspaces(settings.data_dir / "workspaces", settings.workspace),
+        Workspaces: (workspaces := Workspaces(settings.data_dir / "workspaces", settings.workspace)),
+        Exports: Exports(_markdown(loaded)),
     }
     delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
@@ -231,7 +234,18 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
     running = (browsers, runs, catalogue, models, delegation, evaluator)
-    return App(loaded, served, events, artifacts, database, search, pages, crawler, *running, every), http
+    return App(loaded, served, events, artifacts, database, workspaces, search, pages, crawler, *running, every), http
+
+
+def _markdown(loaded: Loaded) -> Callable[[bytes, str], Awaitable[str]]:
+    """The workspace domain's view of the pages domain."""
+
+    async def markdown(body: bytes, name: str) -> str:
+        from outrider.pages.local import read_body
+
+        return (await read_body(body, name=name, settings=loaded.settings.pages))[0].markdown
+
+    return markdown
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
