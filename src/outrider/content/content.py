@@ -20,7 +20,6 @@ from outrider.core.db import Database, storable
 from outrider.core.errors import NotConfigured
 
 if TYPE_CHECKING:
-
     from outrider.content.embedding import Embedder
     from outrider.content.following import Follower
     from outrider.content.index import Index
@@ -60,6 +59,11 @@ class Content:
         self._given = index
         self._embedder = embedder
         self._used = anyio.Event()
+        self._trouble = NotConfigured(
+            "there is no search by meaning here: nothing is configured that embeds",
+            hint="use keywordSimilaritySearch",
+            code="semantic_unavailable",
+        )
 
     async def mind(self) -> None:
         """Computes vectors in the background, for as long as it is let; begins when stores are used."""
@@ -216,11 +220,7 @@ class Content:
 
         options = options or SearchOptions()
         if options.mode != "keyword" and self._vectors is None:
-            raise NotConfigured(
-                "there is no search by meaning here: nothing is configured that embeds",
-                hint="use keywordSimilaritySearch",
-                code="semantic_unavailable",
-            )
+            raise self._trouble
         stores = await self._searched(call, options.stores)
         self._used.set()
         waiting = await self._minding.ready(list(stores)) if options.mode != "keyword" else 0
@@ -267,7 +267,11 @@ class Content:
 
     @cached_property
     def _vectors(self) -> "Vectors | None":
-        embedder = self._embedder() if self._embedder else None
+        try:
+            embedder = self._embedder() if self._embedder else None
+        except NotConfigured as error:
+            self._trouble = error
+            return None
         if embedder is None:
             return None
         from outrider.content.vectors import Vectors

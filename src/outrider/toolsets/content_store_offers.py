@@ -1,0 +1,37 @@
+"""What is read is kept: pages go to the session's own store, where content stores are served."""
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from outrider.content import Content
+from outrider.core.context import Call
+from outrider.core.errors import OutriderError
+
+if TYPE_CHECKING:
+    from outrider.pages import Page
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Offers readings to the store.
+
+    Attributes:
+        content: Where they go; None keeps nothing.
+    """
+
+    content: Content | None = None
+
+    async def page(self, call: Call, page: "Page") -> str:
+        """The id under which a page is kept now; empty if it is not. A store in trouble costs no reading."""
+        if self.content is None or not page.document.markdown.strip():
+            return ""
+        from outrider.toolsets.content_store_sources import page_draft
+
+        try:
+            return (await self.content.offer(call, page_draft(page))).id
+        except OutriderError as error:
+            log.warning("%s is read and not kept: %s", page.url, error.message)
+            return ""

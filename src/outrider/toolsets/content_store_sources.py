@@ -1,0 +1,149 @@
+"""Where contents come from: texts at hand, files within the roots, documents, and the web."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+import anyio.to_thread
+
+from outrider.content import ContentSettings, Draft
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, Refused
+from outrider.pages import Pages
+from outrider.workspace import Workspaces
+
+if TYPE_CHECKING:
+    from outrider.pages import Page
+    from outrider.workspace.jail import Jail
+
+# Kept as they are, line by line; everything else is turned into Markdown by its reader.
+AS_IT_IS = (
+    "text/", "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
+    "application/javascript", "application/sql", "application/x-sh",
+)  # fmt: skip
+CONVERTED = ("text/html", "text/rtf", "text/vtt", "text/calendar")
+SCHEMES = "a path in the workspace, file:///…, http://… or https://…"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Reads what a `file_url` names."""
+
+    pages: Pages
+    workspaces: Workspaces
+    settings: ContentSettings
+
+    async def draft(self, call: Call, file_url: str) -> Draft:
+        """The content behind an address.
+
+        Raises:
+            InvalidInput: for an address of another kind, or code `FILE_TOO_LARGE`.
+            Refused: for a file outside the workspace and the allowed roots.
+            OutriderError: whatever reading it raises.
+        """
+        scheme = urlsplit(file_url).scheme.lower()
+        if scheme in {"http", "https"}:
+            return page_draft(await self.pages.read(file_url))
+        if scheme not in {"", "file"} and not (len(scheme) == 1 and file_url[1:3] == ":\\"):
+            raise InvalidInput(f"file_url: {scheme}: cannot be read", hint=f"give {SCHEMES}")
+        return await self._file(call, file_url)
+
+    async def _file(self, call: Call, file_url: str) -> Draft:
+        path = _path(file_url)
+        body = await anyio.to_thread.run_sync(self._body, call, path)
+        return await file_draft(body, path.name, source=file_url)
+
+    def _body(self, call: Call, path: Path) -> bytes:
+        """The file's bytes, from the session's workspace or from one of the roots."""
+        from outrider.workspace.jail import Jail
+
+        own = self.workspaces.of(call).directory
+        for root in (own, *self._roots()):
+            within = _within(path, root)
+            if within is not None and (path.is_absolute() or root == own):
+                return _read(Jail(root), within, self.settings.file_bytes)
+        raise Refused(
+            f"file_url: {str(path)!r} lies outside the workspace and the allowed folders",
+            hint="write_file it to the workspace, or send `content`; the operator allows a folder with content.roots",
+            code="outside",
+        )
+
+    def _roots(self) -> Sequence[Path]:
+        return [Path(each).expanduser().resolve() for each in self.settings.roots]
+
+
+def page_draft(page: "Page") -> Draft:
+    """A page as it is kept."""
+    document = page.document
+    name = PurePosixPath(unquote(urlsplit(page.url).path)).name
+    return Draft(
+        document.markdown,
+        filename=name or urlsplit(page.url).netloc,
+        mime_type=page.content_type,
+        source=page.url,
+        title=document.title,
+        language=document.language,
+        markdown=document.kind not in {"text", "json", "xml"},
+        uploaded_at=page.fetched_at,
+        facts={"kind": document.kind} if document.kind else {},
+    )
+
+
+async def file_draft(body: bytes, name: str, *, source: str) -> Draft:
+    """A file as it is kept: text line by line as it stands, documents as Markdown."""
+    from outrider.pages.charset import decode
+    from outrider.pages.local import read_body
+    from outrider.pages.sniff import sniff
+
+    mime = sniff("", body, name)
+    if mime.startswith(AS_IT_IS) and not mime.startswith(CONVERTED):
+        text, _ = decode(body, markup=False)
+        return Draft(text, filename=name, mime_type=mime, source=source, size=len(body))
+    document, mime = await read_body(body, name=name)
+    return Draft(
+        document.markdown,
+        filename=name,
+        mime_type=mime,
+        source=source,
+        title=document.title,
+        language=document.language,
+        markdown=True,
+        size=len(body),
+        facts={"kind": document.kind},
+    )
+
+
+def _path(file_url: str) -> Path:
+    parts = urlsplit(file_url)
+    if parts.scheme.lower() != "file":
+        return Path(file_url)
+    if parts.netloc not in {"", "localhost"}:
+        raise InvalidInput(f"file_url: files of the host {parts.netloc!r} cannot be read", hint=f"give {SCHEMES}")
+    return Path(url2pathname(parts.path))
+
+
+def _within(path: Path, root: Path) -> str | None:
+    """The path relative to the root, by its words alone: the jail looks at what they lead to."""
+    if not path.is_absolute():
+        return path.as_posix()
+    for base in (root, root.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return None
+
+
+def _read(jail: "Jail", path: str, most: int) -> bytes:
+    with jail.reading(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+        size = os.fstat(descriptor).st_size
+        body = file.read(most + 1) if size <= most else b""
+    if size > most or len(body) > most:
+        raise InvalidInput(
+            f"file_url: the file has {size:,} bytes, at most {most:,} are taken",
+            hint="add it in parts, or raise content.file_bytes",
+            code="FILE_TOO_LARGE",
+        )
+    return body
