@@ -18,6 +18,7 @@ from outrider.agents.evaluations import Evaluations
 from outrider.agents.models import Models
 from outrider.agents.runs import Runs
 from outrider.browser import Browsers
+from outrider.content import Content
 from outrider.core.artifacts import Artifacts
 from outrider.core.citations import Citations
 from outrider.core.context import Call
@@ -37,6 +38,8 @@ from outrider.playbooks import Playbooks
 from outrider.search import Hit, Page, Powers, Query, Search
 from outrider.settings import Loaded, load
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
+from outrider.toolsets.content_store_sources import Sources
 from outrider.toolsets.evaluating.flow import Evaluator
 from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
@@ -69,6 +72,7 @@ class App:
     search: Search
     pages: Pages
     crawler: Crawler
+    content: Content
     browsers: Browsers
     runs: Runs
     catalogue: Catalogue
@@ -120,7 +124,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
     async with _library_proxy(guard, loaded) as proxy:
         app, http = _build(loaded, guard, proxy)
         try:
-            async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind):
+            async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
                 yield app
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
@@ -128,6 +132,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
                 await app.evaluator.aclose()
                 await app.runs.close()
                 await app.browsers.aclose()
+                await app.content.close()
                 await app.events.flush()
                 await http.close()
                 await app.database.close()
@@ -158,6 +163,7 @@ async def _sweep_daily(app: App) -> None:
             await app.artifacts.sweep()
             await anyio.to_thread.run_sync(app.workspaces.sweep)
             await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
+            await app.content.sweep()
         await anyio.sleep(DAY)
 
 
@@ -181,6 +187,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     browsers = Browsers(settings.browser, guard, settings.data_dir / "browser")
     pages = Pages(http, settings.pages, database, render=_render(browsers))
     crawler = Crawler(pages, database)
+    content = _content(loaded, http, database)
     powers = _search_powers(loaded, pages, browsers, lambda: proxy)
     search = Search(http, settings.search, database, powers=powers, environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
@@ -233,7 +240,9 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
-    running = (browsers, runs, catalogue, models, delegation, evaluator)
+    offering = settings.content.offer and "content_store" in served.toolsets
+    services[Offers] = Offers(content if offering else None)
+    running = (content, browsers, runs, catalogue, models, delegation, evaluator)
     return App(loaded, served, events, artifacts, database, workspaces, search, pages, crawler, *running, every), http
 
 
@@ -246,6 +255,19 @@ def _markdown(loaded: Loaded) -> Callable[[bytes, str], Awaitable[str]]:
         return (await read_body(body, name=name, settings=loaded.settings.pages))[0].markdown
 
     return markdown
+
+
+def _content(loaded: Loaded, http: Http, database: Database) -> Content:
+    """Content stores, with the embedder that the settings choose once one is needed."""
+    settings = loaded.settings
+
+    def embedder() -> Any:
+        from outrider.content.embedding import chosen
+
+        folder, keys = settings.data_dir / "models", settings.models.keys
+        return chosen(settings.content.embedding, http, loaded.environ, folder=folder, keys=keys)
+
+    return Content(database, settings.data_dir / "content", settings.content, embedder=embedder)
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:

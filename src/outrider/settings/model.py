@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from outrider.agents.settings import AgentsSettings, McpServer, ModelsSettings
 from outrider.browser.settings import BrowserSettings
+from outrider.content.settings import ContentSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
@@ -89,6 +90,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     )
     run_agent: RunAgentSettings = RunAgentSettings()
     web_eval: WebEvalSettings = WebEvalSettings()
+    content: ContentSettings = ContentSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     serve: ServeSettings = ServeSettings()
 
