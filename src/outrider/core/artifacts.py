@@ -5,7 +5,9 @@ import time
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import anyio
 
@@ -13,6 +15,7 @@ from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Unavailable
 
 SCHEME = "outrider://artifacts/"
+BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -45,19 +48,23 @@ class Artifacts:
 
         Raises Unavailable when it cannot be written (full disk, no permission); nothing is left behind.
         """
+        return await self.copy(BytesIO(data), name=name, mime_type=mime_type, session=session)
+
+    async def copy(self, source: BinaryIO, *, name: str, mime_type: str, session: str) -> Artifact:
+        """Keeps what an open file still holds, of any size. Otherwise as `save`."""
         from outrider.core.tables import artifacts
 
-        digest = hashlib.sha256(data).hexdigest()
+        key = str(uuid.uuid4())
+        size, digest = await anyio.to_thread.run_sync(self._write, key, source)
         kept = Artifact(
-            str(uuid.uuid4()),
+            key,
             time.time(),
             storable(session, 200),
             storable(name, 255),
             storable(mime_type, 127),
-            len(data),
+            size,
             digest,
         )
-        await anyio.to_thread.run_sync(self._write, kept.id, data)
         try:
             async with self._database.write() as connection:
                 await connection.execute(artifacts.insert(), [vars(kept)])
@@ -119,14 +126,20 @@ class Artifacts:
     def _path(self, name: str) -> Path:
         return self._folder / str(uuid.UUID(name))
 
-    def _write(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, source: BinaryIO) -> tuple[int, str]:
+        """Writes the file; returns its size in bytes and its SHA-256."""
         path = self._path(name)
         partial = path.with_suffix(".part")
+        digest, size = hashlib.sha256(), 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(data)
+            with partial.open("wb") as file:
+                while block := source.read(BLOCK):
+                    digest.update(block)
+                    size += file.write(block)
             partial.replace(path)
         except OSError as error:
             with suppress(OSError):
                 partial.unlink()
             raise Unavailable(f"the file cannot be kept: {error.strerror}", code="storage") from error
+        return size, digest.hexdigest()

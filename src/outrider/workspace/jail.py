@@ -58,6 +58,12 @@ class Jail:
             finally:
                 os.close(descriptor)
 
+    @contextmanager
+    def opened(self, path: str) -> Generator[BinaryIO]:
+        """A regular file to be read piece by piece."""
+        with self.reading(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+            yield file
+
     def write(self, path: str, data: bytes, *, mode: int | None = None) -> None:
         """Puts a file in its place as a whole: whoever reads finds the old one or the new one.
 

@@ -1,0 +1,102 @@
+"""An archive holds every file that was named, and unpacks inside of its folder on every system."""
+
+import io
+import re
+import tempfile
+import unicodedata
+import zipfile
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.errors import InvalidInput
+from outrider.workspace.archive import Member, members, safe_name, unique, write
+from outrider.workspace.jail import Jail
+
+PART = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=12) | (
+    st.sampled_from(["..", ".", "CON", "nul.txt", "a\\b", "C:x", "...", " ", "a.", "A.", "é", "e\u0301", "\\\\host\\x"])
+)
+PATH = st.lists(PART, min_size=1, max_size=4).map("/".join)
+
+
+@pytest.fixture
+def jail(tmp_path: Path) -> Jail:
+    made = Jail(tmp_path / "workspace")
+    for path in ("a.txt", "sub/b.txt", "sub/deep/c.txt", ".env", "exports/files/old.txt"):
+        made.write(path, path.encode())
+    return made
+
+
+def packed(jail: Jail, wanted: list[Member]) -> zipfile.ZipFile:
+    target = io.BytesIO()
+    write(jail, wanted, target, lambda *_: None)
+    return zipfile.ZipFile(target)
+
+
+def alike(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+
+
+@given(st.lists(PATH, max_size=20))
+def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
+    names = unique(map(safe_name, paths))
+    assert len(names) == len(paths)
+    assert len({alike(name) for name in names}) == len(names)
+    for name in names:
+        for kind in (PurePosixPath, PureWindowsPath):
+            pure = kind(name)
+            assert not pure.is_absolute()
+            assert not pure.drive
+            assert ".." not in pure.parts
+            assert len(pure.parts) == len(name.split("/"))
+        assert not any(PureWindowsPath(part).is_reserved() for part in name.split("/"))
+        assert not re.search(r'[\\:*?"<>|\0-\x1f]|[. ](/|$)', name)
+        assert all(len(part.encode()) <= 255 for part in name.split("/"))
+
+
+@given(st.dictionaries(st.text("aAé.\\: -", min_size=1, max_size=6), st.binary(max_size=300), min_size=1, max_size=8))
+def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
+    with tempfile.TemporaryDirectory() as folder:
+        jail = Jail(Path(folder))
+        kept = {name: data for name, data in files.items() if name not in (".", "..")}
+        for name, data in kept.items():
+            jail.write(name, data)
+        if not kept:
+            return
+        with packed(jail, wanted := members(jail, ["."])) as archive:
+            assert archive.testzip() is None
+            assert {each.path: archive.read(each.name) for each in wanted} == kept
+            archive.extractall(Path(folder) / "out")
+        unpacked = {str(path.relative_to(Path(folder) / "out")) for path in (Path(folder) / "out").rglob("*")}
+        assert unpacked == {each.name for each in wanted}
+
+
+def test_folders_bring_all_that_is_below_them_and_earlier_exports_stay_out(jail: Jail):
+    names = [each.name for each in members(jail, ["sub", "a.txt", "sub/b.txt"])]
+    assert sorted(names) == ["a.txt", "sub/b.txt", "sub/deep/c.txt"]
+    assert sorted(each.name for each in members(jail, ["."])) == [".env", "a.txt", "sub/b.txt", "sub/deep/c.txt"]
+    assert [each.name for each in members(jail, ["exports"])] == ["exports/files/old.txt"]
+
+
+def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
+    (jail.root / "sub/out").symlink_to("/etc/passwd")
+    (jail.root / "hard.txt").hardlink_to(jail.root / "a.txt")
+    with pytest.raises(InvalidInput) as caught:
+        members(jail, ["nothing.txt", "sub", "../x", "hard.txt"])
+    for name in ("nothing.txt", "sub/out", "../x", "hard.txt"):
+        assert name in caught.value.message
+    assert caught.value.code == "incomplete"
+
+
+def test_links_inside_bring_what_they_point_to(jail: Jail):
+    (jail.root / "sub/link").symlink_to("../a.txt")
+    with packed(jail, members(jail, ["sub"])) as archive:
+        assert archive.read("sub/link") == b"a.txt"
+
+
+def test_an_empty_folder_is_no_archive(jail: Jail):
+    jail.make("empty")
+    with pytest.raises(InvalidInput, match="0 files"):
+        members(jail, ["empty"])

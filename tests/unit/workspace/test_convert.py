@@ -1,0 +1,75 @@
+"""Conversions keep what a file says, and refuse what would lose something."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.errors import InvalidInput
+from outrider.workspace.convert import converted
+
+pytestmark = pytest.mark.anyio
+CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=8)
+
+
+async def read(data: bytes, name: str) -> str:
+    return f"read {name}: {data.decode()}"
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=6))
+async def test_a_table_survives_the_way_to_json_and_back(rows: list[list[str]]):
+    source = io.StringIO(newline="")
+    csv.writer(source).writerows([["first", "second"], *rows])
+    there = await converted(source.getvalue().encode(), "t.csv", "json", read)
+    assert [list(row.values()) for row in json.loads(there)] == rows
+    back = await converted(there, "t.json", "csv", read)
+    assert list(csv.reader(io.StringIO(back.decode(), newline="")))[1:] == rows
+
+
+async def test_tables_become_markdown_and_html():
+    data = 'name;note\nä|b;"<i>\nx"\n'.encode("utf-16")
+    assert (await converted(data, "t.csv", "md", read)).decode() == (
+        "| name | note |\n| --- | --- |\n| ä\\|b | <i><br>x |\n"
+    )
+    page = (await converted(data, "t.csv", "html", read)).decode()
+    assert "<td>ä|b</td><td>&lt;i&gt;\nx</td>" in page
+
+
+async def test_objects_with_different_fields_keep_all_of_them():
+    lines = b'{"a": 1}\n{"b": {"c": [2]}, "a": null}\n'
+    found = (await converted(lines, "t.jsonl", "csv", read)).decode()
+    assert found == 'a,b\r\n1,\r\n,"{""c"": [2]}"\r\n'
+
+
+async def test_markdown_becomes_a_page_in_which_tags_are_words():
+    page = (
+        await converted(b"# Hi\n\n<script>1</script> [x](javascript:1)\n\n|a|\n|-|\n|b|\n", "r.md", "html", read)
+    ).decode()
+    assert "<h1>Hi</h1>" in page
+    assert "<td>b</td>" in page
+    assert "&lt;script&gt;" in page
+    assert "href" not in page
+
+
+async def test_documents_are_read_and_the_same_stays_as_it_is():
+    assert await converted(b"%PDF", "r.pdf", "md", read) == b"read r.pdf: %PDF"
+    assert await converted(b"a,b\n", "T.CSV", "csv", read) == b"a,b\n"
+    assert b"<pre>1 &lt; 2</pre>" in await converted(b"1 < 2", "n.txt", "html", read)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "wanted", "message"),
+    [
+        (b"# x", "r.md", "csv", "holds no table"),
+        (b"a,b\n1,2,3\n", "t.csv", "json", "row 2 has 3 cells"),
+        (b"a,a\n1,2\n", "t.csv", "json", "the same name"),
+        (b"[1, 2]", "t.json", "csv", "no list of objects"),
+        (b"{", "t.json", "csv", "no sound json"),
+    ],
+)
+async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: str, message: str):
+    with pytest.raises(InvalidInput, match=message):
+        await converted(data, name, wanted, read)  # type: ignore[arg-type]
