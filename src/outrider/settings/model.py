@@ -14,6 +14,7 @@ from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.toolsets.run_agent_settings import RunAgentSettings
 from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.settings import WorkspaceSettings
 
 
@@ -92,6 +93,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     web_eval: WebEvalSettings = WebEvalSettings()
     content: ContentSettings = ContentSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    code: CodeSettings = CodeSettings()
     serve: ServeSettings = ServeSettings()
 
     @property

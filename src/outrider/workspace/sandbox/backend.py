@@ -2,6 +2,7 @@
 
 import marshal
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,19 +22,21 @@ class Plan:
     its standard input.
 
     Attributes:
-        info: We read that here.
+        info: We read that here. None where the command is the code itself, without a starter.
         alive: While we hold this, the code may live; None where a namespace sees to it.
         own_pids: The code has process numbers of its own: ending its first process ends them all.
         unlimited: The limits of its processes are not set yet.
+        scratch: A folder that goes with it, where no supervisor removes it.
         theirs: Descriptors that the command gets; closed here once it has been started.
     """
 
     command: list[str]
     environ: Mapping[str, str]
-    info: int
+    info: int | None = None
     alive: int | None = None
     own_pids: bool = False
     unlimited: bool = False
+    scratch: Path | None = None
     theirs: list[int] = field(default_factory=list)
 
     def started(self) -> None:
@@ -45,9 +48,11 @@ class Plan:
         """Lets go of everything; what still lives under a supervisor ends."""
         self.started()
         self.let_go()
-        if self.info >= 0:
+        if self.info is not None:
             os.close(self.info)
-            self.info = -1
+            self.info = None
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     def let_go(self) -> None:
         """Tells the supervisor, if there is one, to end the code."""

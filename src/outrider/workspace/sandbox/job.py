@@ -56,6 +56,7 @@ class Job:
         environ: Added to its environment, which is otherwise empty but for what every program needs.
         path: Folders in which programs are looked for first.
         network: Whether it may reach the web, through the egress guard.
+        full: Whether the workspace holds too much; blocking, asked now and then while it runs.
     """
 
     directory: Path
@@ -68,6 +69,7 @@ class Job:
     path: tuple[str, ...] = ()
     limits: Limits = Limits()
     network: bool = False
+    full: Callable[[], bool] = lambda: False
 
 
 def environment(job: Job, inside: Inside, level: Level) -> dict[str, str]:
@@ -78,6 +80,14 @@ def environment(job: Job, inside: Inside, level: Level) -> dict[str, str]:
         "HOME": inside.workspace,
         "PWD": inside.folder(job),
         "TMPDIR": temporary,
+        "PYTHONPATH": f"{inside.workspace}:{inside.beside}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",
+        "MPLBACKEND": "module://outrider_plots",
+        "MPLCONFIGDIR": f"{temporary}/matplotlib",
+        "DENO_DIR": f"{temporary}/deno",
+        "DENO_NO_UPDATE_CHECK": "1",
         "XDG_CACHE_HOME": f"{temporary}/cache",
         "XDG_CONFIG_HOME": f"{temporary}/config",
         "LANG": "C.UTF-8",

@@ -6,6 +6,7 @@ ways: `stage` shows bubblewrap, which must not run as root, the folders that onl
 code under Landlock and a filter of system calls (or under nothing), and ends all of it when it or the server ends.
 """
 
+import _signal
 import ctypes
 import marshal
 import os
@@ -43,6 +44,7 @@ def stage(spec: dict) -> None:
     places = staged(spec["sources"])
     limited(spec["limits"])
     drop(spec["uid"], spec["parent"])
+    heard()
     os.chdir("/")
     command = [places[word] if isinstance(word, int) else word for word in spec["command"]]
     os.execv(command[0], command)
@@ -77,6 +79,12 @@ def limited(limits: list[tuple[int, int]]) -> None:
         resource.setrlimit(what, (value, value))
     with open("/proc/self/oom_score_adj", "w") as score:
         score.write("1000")
+
+
+def heard() -> None:
+    """Signals that Python ignores, and that the code would inherit as ignored: broken pipes and too large files."""
+    for number in (13, 25):
+        _signal.signal(number, 0)
 
 
 def drop(uid: int | None, parent: int) -> None:
@@ -163,6 +171,7 @@ def confined(spec: dict, parent: int) -> None:
             checked(libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0))
             landlocked(*spec["landlock"])
         os.chdir(spec["folder"])
+        heard()
         wait_for_go()
         if spec["seccomp"]:
             filtered(spec["seccomp"])

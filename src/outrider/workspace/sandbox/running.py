@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from outrider.workspace.sandbox.watch import descendants, memory, shared_memory
 Why = Literal["", "timeout", "memory", "stopped", "disk"]
 START_SECONDS = 30.0
 LOOK_SECONDS = 0.1  # between two looks at the memory
+ROOM_SECONDS = 1.0  # between two looks at the room on disk, or so many times as long as one takes
+ROOM_SHARE = 20
 GRACE_SECONDS = 3.0  # for a program that is asked to stop
 DRAIN_SECONDS = 2.0  # for output that is on its way when everything has ended
 LAST_WORDS = 1_000
@@ -78,9 +81,10 @@ class Running:
         streams = Output(job.limits.output_bytes), Output(job.limits.output_bytes)
         running = cls(job, plan, process, 0, None, *streams, asyncio.Event(), time.monotonic())
         try:
-            running.child = await _leader(plan.info, process)
-            running.group = await anyio.to_thread.run_sync(running._limit, groups)
-            await running._feed_first()
+            if plan.info is not None:
+                running.child = await _leader(plan.info, process)
+                running.group = await anyio.to_thread.run_sync(running._limit, groups)
+                await running._feed_first()
         except BaseException:
             running.kill()
             with anyio.CancelScope(shield=True):
@@ -110,6 +114,7 @@ class Running:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._watch, seconds)
+                group.start_soon(self._watch_room)
                 group.start_soon(self._feed)
                 async with anyio.create_task_group() as streams:
                     streams.start_soon(_drain, self.process.stdout, self.stdout)
@@ -144,21 +149,41 @@ class Running:
             await anyio.sleep(min(left, LOOK_SECONDS))
         self.kill("timeout")
 
+    async def _watch_room(self) -> None:
+        pause = ROOM_SECONDS
+        while True:
+            await anyio.sleep(pause)
+            began = time.monotonic()
+            if await anyio.to_thread.run_sync(self.job.full):
+                self.kill("disk")
+                return
+            pause = max(ROOM_SECONDS, ROOM_SHARE * (time.monotonic() - began))
+
     def _too_much_memory(self) -> bool:
         limit, pid = self.job.limits.memory, self.process.pid
         return memory(pid) > limit and shared_memory(pid) > limit
 
     async def stop(self) -> None:
         """Asks its programs to end, and ends them if they do not within a few seconds."""
-        for pid in descendants(self.child if self.plan.own_pids else self.process.pid):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGTERM)
         with anyio.move_on_after(GRACE_SECONDS):
-            await self.over.wait()
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._ask)
+                await self.over.wait()
+                group.cancel_scope.cancel()
         if self.exit_code is None:
             self.kill("stopped")
             await self.over.wait()
         self.why = self.why or "stopped"
+
+    async def _ask(self) -> None:
+        """Asks each of its programs once, also those that come meanwhile: it may only just have begun."""
+        asked: set[int] = set()
+        while True:
+            for pid in set(descendants(self.child if self.plan.own_pids else self.process.pid)) - asked:
+                asked.add(pid)
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGTERM)
+            await anyio.sleep(LOOK_SECONDS)
 
     def kill(self, why: Why = "") -> None:
         """Ends all of it."""
@@ -166,10 +191,13 @@ class Running:
             return
         self.why = self.why or why
         self.plan.let_go()
-        if self.plan.own_pids or not self.child:
-            for pid in filter(None, (self.child, self.process.pid)):
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+        with suppress(OSError):
+            if self.plan.own_pids and self.child:
+                os.kill(self.child, signal.SIGKILL)
+            elif not self.child and sys.platform != "win32":
+                os.killpg(self.process.pid, signal.SIGKILL)
+            elif not self.child:
+                self.process.kill()
 
     async def _end(self) -> None:
         status = await self.process.wait()

@@ -28,6 +28,7 @@ SCOPES, SCOPED_SINCE = 3, 6  # no signals to and no abstract sockets of others
 LOOK = EXECUTE | READ | READ_FOLDER
 DEVICES = ("null", "zero", "full", "random", "urandom")
 FIRST_ABI = 1
+SYSTEM_NEEDS = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "PATH")  # programs of Windows do not start without
 
 
 class Landlock:
@@ -90,6 +91,11 @@ class Plain:
 
     def plan(self, job: Job, uid: int | None, proxy: Path | None) -> Plan:
         del uid, proxy  # the code may do what the server may
+        if sys.platform != "linux":  # the launcher knows no other system
+            scratch = _scratch(job.beside, None)
+            inside = Inside(str(job.directory), str(scratch / "beside"), str(scratch / "tmp"))
+            kept = {name: os.environ[name] for name in SYSTEM_NEEDS if name in os.environ}
+            return Plan(job.command(inside), environment(job, inside, self.level) | kept, scratch=scratch)
         return _supervised(job, None, self.level, lambda _: {"landlock": None, "seccomp": None})
 
 

@@ -1,0 +1,53 @@
+"""Which files an execution has made, changed or removed: what is there before is compared with what is there after."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from outrider.workspace.jail import PARTIAL
+
+MOST = 50_000  # files that are looked at
+
+Facts = tuple[int, int, int]  # size in bytes, last change of content in nanoseconds, inode
+Seen = dict[str, Facts]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A file that differs: `size` is in bytes, 0 where it is gone."""
+
+    path: str
+    change: Literal["created", "changed", "deleted"]
+    size: int
+
+
+def look(directory: Path) -> Seen:
+    """What is there now, by path relative to the directory; links are not followed. Blocking."""
+    seen: Seen = {}
+    for path, facts in _files(directory):
+        seen[path] = (facts.st_size, facts.st_mtime_ns, facts.st_ino)
+        if len(seen) >= MOST:
+            break
+    return seen
+
+
+def changes(before: Seen, after: Seen) -> list[Changed]:
+    """What differs, by path. Where there are too many files to look at all, only what both looks saw."""
+    whole = len(before) < MOST and len(after) < MOST
+    made = [Changed(path, "created", after[path][0]) for path in after.keys() - before.keys() if whole]
+    gone = [Changed(path, "deleted", 0) for path in before.keys() - after.keys() if whole]
+    both = before.keys() & after.keys()
+    other = [Changed(path, "changed", after[path][0]) for path in both if before[path] != after[path]]
+    return sorted(made + gone + other, key=lambda each: each.path)
+
+
+def _files(directory: Path) -> Iterator[tuple[str, os.stat_result]]:
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            if not name.startswith(PARTIAL):
+                with suppress(OSError):
+                    path = f"{folder}/{name}"
+                    yield os.path.relpath(path, directory), os.lstat(path)
