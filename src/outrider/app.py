@@ -45,6 +45,8 @@ from outrider.toolsets.run_agent_flow import Delegation, Manner
 from outrider.toolsets.run_agent_results import CONVERSATIONS
 from outrider.toolsets.web_eval_settings import WebEvalSettings
 from outrider.workspace import Exports, Workspaces
+from outrider.workspace.processes import Processes
+from outrider.workspace.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -69,6 +71,7 @@ class App:
     artifacts: Artifacts
     database: Database
     workspaces: Workspaces
+    processes: Processes
     search: Search
     pages: Pages
     crawler: Crawler
@@ -129,6 +132,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
             with anyio.CancelScope(shield=True):
+                await app.processes.close()
                 await app.evaluator.aclose()
                 await app.runs.close()
                 await app.browsers.aclose()
@@ -234,6 +238,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         WebEvalSettings: settings.web_eval,
         Workspaces: (workspaces := Workspaces(settings.data_dir / "workspaces", settings.workspace)),
         Exports: Exports(_markdown(loaded)),
+        Processes: (processes := _processes(loaded, guard)),
     }
     delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
@@ -243,7 +248,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     offering = settings.content.offer and "content_store" in served.toolsets
     services[Offers] = Offers(content if offering else None)
     running = (content, browsers, runs, catalogue, models, delegation, evaluator)
-    return App(loaded, served, events, artifacts, database, workspaces, search, pages, crawler, *running, every), http
+    kept = (database, workspaces, processes)
+    return App(loaded, served, events, artifacts, *kept, search, pages, crawler, *running, every), http
 
 
 def _markdown(loaded: Loaded) -> Callable[[bytes, str], Awaitable[str]]:
@@ -268,6 +274,11 @@ def _content(loaded: Loaded, http: Http, database: Database) -> Content:
         return chosen(settings.content.embedding, http, loaded.environ, folder=folder, keys=keys)
 
     return Content(database, settings.data_dir / "content", settings.content, embedder=embedder)
+
+
+def _processes(loaded: Loaded, guard: Guard) -> Processes:
+    settings = loaded.settings
+    return Processes(Sandbox(settings.code, guard), quota=int(settings.workspace.max_mb * 1_000_000))
 
 
 def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
