@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,6 @@ async def test_documents_are_read_and_the_same_stays_as_it_is():
         (b"{", "t.json", "csv", "no sound json"),
     ],
 )
-async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: str, message: str):
+async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: Any, message: str):
     with pytest.raises(InvalidInput, match=message):
-        await converted(data, name, wanted, read)  # type: ignore[arg-type]
+        await converted(data, name, wanted, read)

@@ -1,0 +1,312 @@
+"""Toolset `workspace`, promise by promise: its file, search, import and export tools."""
+
+import io
+import json
+import zipfile
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.types import EmbeddedResource, TextContent
+
+import eras
+from outrider.app import App, open_app
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from outrider.core.result import Image, Link, Resource
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+MINE, OTHERS = Call(session="mine"), Call(session="others")
+DOT = bytes.fromhex("89504e470d0a1a0a0000000d49484452") + bytes(20)
+
+
+@asynccontextmanager
+async def opened(home: Path, **workspace: Any) -> Any:
+    flags = {"toolsets": ["workspace"], "workspace": workspace}
+    async with open_app(load(flags, environ={}, home=home, workspace=home)) as app:
+        yield app
+
+
+@pytest.fixture
+async def app(home: Path) -> Any:
+    async with opened(home) as made:
+        yield made
+
+
+async def text(app: App, tool: str, call: Call = MINE, **arguments: Any) -> str:
+    return (await app.call(tool, call, **arguments)).text
+
+
+def folder(home: Path) -> Path:
+    """The one workspace that there is on disk."""
+    (place,) = (home / ".outrider/workspaces").iterdir()
+    return place / "files"
+
+
+async def test_a_file_is_written_appended_and_read_as_it_is(app: App):
+    said = await text(app, "write_file", path="notes/a.txt", content="one\ntwo\n")
+    assert said.startswith("Wrote 8 bytes to notes/a.txt (mode w, new file)")
+    said = await text(app, "write_file", path="notes/a.txt", content="drei\n", mode="a")
+    assert said.startswith("Appended 5 bytes to notes/a.txt (mode a)")
+    assert "+drei" in said
+    assert await text(app, "read_file", path="notes/a.txt") == "one\ntwo\ndrei\n"
+    assert await text(app, "read_file", path="notes/a.txt", start_line=2, end_line=2) == "two\n"
+
+
+async def test_lines_are_numbered_and_long_files_say_where_to_read_on(app: App):
+    await app.call("write_file", MINE, path="long.txt", content="".join(f"line {n}\n" for n in range(1, 101)))
+    said = await text(app, "read_file", path="long.txt", numbered=True, max_chars=100)
+    assert said.startswith(" 1\tline 1\n 2\tline 2\n")
+    assert said.endswith("[… lines 1 to 13 of 100; go on with start_line=14]")
+    rest = await app.call("read_file", MINE, path="long.txt", start_line=14, numbered=True)
+    assert rest.text.startswith(" 14\tline 14\n")
+    assert rest.text.endswith(f"[lines 14 to 100 of 100, sha256 {rest.meta['outrider/sha256'][:16]}]")
+
+
+async def test_one_very_long_line_is_read_piece_by_piece(app: App):
+    await app.call("write_file", MINE, path="one", content="ab" * 300)
+    pieces, offset = "", 0
+    while offset is not None:
+        found = await app.call("read_file", MINE, path="one", max_chars=250, offset=offset)
+        pieces += found.text.split("\n[…")[0]
+        offset = found.meta.get("outrider/next_offset")
+    assert pieces == "ab" * 300
+
+
+async def test_binary_files_and_pictures_are_what_they_are(app: App, home: Path):
+    await app.call("write_file", MINE, path="x", content="")
+    (folder(home) / "dot.png").write_bytes(DOT)
+    (folder(home) / "program").write_bytes(b"\x7fELF\0\0")
+    found = await app.call("read_file", MINE, path="dot.png")
+    assert found.content[1] == Image(DOT, "image/png")
+    with pytest.raises(InvalidInput, match="is no text") as caught:
+        await app.call("read_file", MINE, path="program")
+    assert caught.value.code == "binary"
+
+
+async def test_lines_are_replaced_by_their_old_numbers_with_a_diff_and_a_hash(app: App):
+    await app.call("write_file", MINE, path="a.py", content="".join(f"{n}\n" for n in range(1, 10)))
+    edits = [{"start_line": 3, "end_line": 5, "new_content": "drei\nvier"}, {"line_number": 9, "new_content": None}]
+    found = await app.call("replace_lines_in_file", MINE, path="a.py", replacements=edits)
+    assert await text(app, "read_file", path="a.py") == "1\n2\ndrei\nvier\n6\n7\n8\n"
+    assert "-5" in found.text
+    assert "+vier" in found.text
+    digest = found.meta["outrider/sha256"]
+    assert digest[:16] in found.text
+    with pytest.raises(InvalidInput, match="has changed"):
+        await app.call("replace_lines_in_file", MINE, path="a.py", replacements=edits[:1], expected_sha256="0" * 16)
+    await app.call(
+        "replace_text_in_file", MINE, path="a.py", old_text="drei", new_text="3", expected_sha256=digest[:16]
+    )
+    assert "3\nvier" in await text(app, "read_file", path="a.py")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [{"start_line": 1, "end_line": 2}, {"start_line": 2}],
+        [{"start_line": 3}],
+        [{"start_line": 2, "end_line": 1}],
+        [{"start_line": 1, "expected_text": "other"}],
+    ],
+)
+async def test_an_edit_that_does_not_fit_changes_nothing(app: App, edits: list[Any]):
+    await app.call("write_file", MINE, path="a.py", content="a\nb\n")
+    with pytest.raises(InvalidInput, match="replacements"):
+        await app.call("replace_lines_in_file", MINE, path="a.py", replacements=edits)
+    assert await text(app, "read_file", path="a.py") == "a\nb\n"
+
+
+async def test_folders_are_listed_with_folders_first_and_filters(app: App):
+    for path in ("b.txt", "a.py", ".env", "src/c.py"):
+        await app.call("write_file", MINE, path=path, content="x")
+    found = await app.call("list_directory", MINE)
+    assert found.data["entries"] == [
+        {"name": "src", "type": "directory", "size": None},
+        {"name": "a.py", "type": "file", "size": 1},
+        {"name": "b.txt", "type": "file", "size": 1},
+    ]
+    assert json.loads(found.text.split("\n", 1)[1]) == found.data["entries"]
+    deep = await app.call("list_directory", MINE, recursive=True, pattern="*.py")
+    assert [each["name"] for each in deep.data["entries"]] == ["src/c.py", "a.py"]
+    assert ".env" in await text(app, "list_directory", show_hidden=True)
+
+
+async def test_files_are_found_by_pattern_with_paths_inside(app: App):
+    for path in ("a.py", "src/c.py", "src/deep/d.py"):
+        await app.call("write_file", MINE, path=path, content="x")
+    found = await app.call("search_files", MINE, pattern="*.py", path="src", max_depth=1)
+    assert found.data["entries"] == [{"path": "src/c.py", "name": "c.py", "type": "file", "size": 1}]
+    dirs = await app.call("search_files", MINE, pattern="d*", file_type="dir")
+    assert [each["path"] for each in dirs.data["entries"]] == ["src/deep"]
+
+
+async def test_long_lists_are_cut_and_say_so(app: App, home: Path):
+    await app.call("write_file", MINE, path="x", content="")
+    for number in range(900):
+        (folder(home) / f"file-{number:04}.txt").touch()
+    found = await app.call("list_directory", MINE)
+    assert found.data["count"] == 901
+    assert 100 < len(found.data["entries"]) < 400
+    assert "narrow it" in found.data["note"]
+
+
+async def test_lines_are_found_in_a_file_a_text_and_a_folder(app: App):
+    await app.call("write_file", MINE, path="src/a.py", content="import os\nprint(os)\n")
+    await app.call("write_file", MINE, path="b.txt", content="os\n")
+    assert (await app.call("grep", MINE, pattern="OS", path="src/a.py", ignore_case=True)).data == {
+        "count": 2, "matches": ["import os", "print(os)"], "more": False,
+    }  # fmt: skip
+    numbered = await app.call("grep", MINE, pattern="^two", input="one\ntwo\n", line_numbers=True)
+    assert numbered.data["matches"] == [{"line": 2, "text": "two"}]
+    tree = await app.call("grep", MINE, pattern=r"\bos\b", path=".", glob="*.py", context=1, max_matches=1)
+    assert tree.data["matches"] == [{"path": "src/a.py", "line": 1, "text": "import os", "after": ["print(os)"]}]
+    assert tree.data["more"] is True
+    for wrong in ({}, {"path": ".", "input": "x"}):
+        with pytest.raises(InvalidInput, match="exactly one"):
+            await app.call("grep", MINE, pattern="x", **wrong)
+
+
+async def test_a_file_in_an_old_encoding_is_searched_by_its_letters(app: App, home: Path):
+    await app.call("write_file", MINE, path="x", content="")
+    (folder(home) / "old.txt").write_bytes("Das Café in der Straße\nnichts\n".encode("latin-1"))
+    assert (await app.call("grep", MINE, pattern="Café.*Straße$", path="old.txt")).data["count"] == 1
+
+
+async def test_imports_come_from_allowed_folders_alone(home: Path, tmp_path: Path):
+    source = tmp_path / "allowed/in.csv"
+    source.parent.mkdir()
+    source.write_text("a,b\n")
+    async with opened(home) as app:
+        with pytest.raises(Refused, match=r"not below an allowed folder"):
+            await app.call("import_file", MINE, src_abs_path=str(source), dest_rel_path="in.csv")
+    async with opened(home, import_roots=[str(source.parent)]) as app:
+        said = await text(app, "import_file", src_abs_path=str(source), dest_rel_path="data/in.csv")
+        assert said.startswith("Imported 4 bytes to data/in.csv")
+        assert await text(app, "read_file", path="data/in.csv") == "a,b\n"
+
+
+async def test_a_workspace_s_own_settings_allow_no_import(home: Path):
+    (home / "project/.outrider").mkdir(parents=True)
+    (home / "project/.outrider/settings.json").write_text('{"workspace": {"import_roots": ["/"]}}')
+    loaded = load({}, environ={}, home=home, workspace=home / "project")
+    assert loaded.settings.workspace.import_roots == []
+    assert any("import_roots" in warning for warning in loaded.warnings)
+
+
+async def test_sessions_people_and_workspaces_see_their_own_files_alone(app: App):
+    await app.call("write_file", MINE, path="a.txt", content="mine")
+    for stranger in (OTHERS, Call(session="mine", workspace="w"), Call(session="mine", identity="eve@example.org")):
+        with pytest.raises(NotFound):
+            await app.call("read_file", stranger, path="a.txt")
+        assert (await app.call("list_directory", stranger)).data["entries"] == []
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "link/x", "hard", "a\u202eb", "pipe"])
+async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
+    import os
+
+    await app.call("write_file", MINE, path="inner.txt", content="x")
+    root = folder(home)
+    (root.parent / "secret").write_text("secret")
+    (root / "link").symlink_to("..")
+    (root / "hard").hardlink_to(root.parent / "secret")
+    os.mkfifo(root / "pipe")
+    for tool, arguments in (
+        ("read_file", {"path": path}),
+        ("replace_text_in_file", {"path": path, "old_text": "secret", "new_text": "x"}),
+        ("grep", {"path": path, "pattern": "."}),
+        ("export_file", {"path": path}),
+        ("export_zip", {"files": [path]}),
+        ("import_file", {"src_abs_path": str(root.parent / "secret"), "dest_rel_path": "in"}),
+    ):
+        with pytest.raises(OutriderError) as caught:
+            await app.call(tool, MINE, **arguments)
+        assert str(root.parent) not in caught.value.message.replace(str(arguments.get("src_abs_path")), "")
+    assert (root.parent / "secret").read_text() == "secret"
+
+
+async def test_a_full_workspace_is_said_and_nothing_is_torn(home: Path):
+    async with opened(home, max_mb=0.001) as app:
+        await app.call("write_file", MINE, path="a.txt", content="x" * 900)
+        with pytest.raises(Refused, match="at most 1,000 bytes") as caught:
+            await app.call("write_file", MINE, path="b.txt", content="x" * 200)
+        assert caught.value.code == "quota"
+        assert [each["name"] for each in (await app.call("list_directory", MINE)).data["entries"]] == ["a.txt"]
+
+
+async def test_what_nobody_uses_any_more_is_swept(home: Path):
+    async with opened(home, keep_days=1) as app:
+        await app.call("write_file", MINE, path="a.txt", content="x")
+        assert app.workspaces.sweep() == 0
+        import os
+
+        os.utime(folder(home).parent / "used", (0, 0))
+        assert app.workspaces.sweep() == 1
+        assert (await app.call("list_directory", MINE)).data["entries"] == []
+
+
+async def test_an_exported_file_is_a_copy_a_card_and_a_link(app: App):
+    await app.call("write_file", MINE, path="src/report.md", content="# Findings\n")
+    found = await app.call("export_file", MINE, path="src/report.md", display_name="Q3: <all>", description="A & B")
+    card, link = found.content[1], found.content[2]
+    assert isinstance(card, Resource)
+    assert isinstance(link, Link)
+    assert card.uri.startswith("ui://export/file/")
+    assert card.mime_type == "text/html"
+    assert card.fields["title"] == link.name == "Q3_ _all_.md"
+    facts = card.fields["annotations"]
+    assert set(facts) == {"export_type", "file_count", "download_path", "created_at"}
+    assert facts["download_path"].startswith("exports/files/report_20")
+    assert "A &amp; B" in card.text
+    kept, data = await app.artifacts.read(link.uri)
+    assert (kept.mime_type, data) == ("text/markdown", b"# Findings\n")
+    assert await text(app, "read_file", path=facts["download_path"]) == "# Findings\n"
+
+
+async def test_an_export_may_be_converted(app: App):
+    await app.call("write_file", MINE, path="t.csv", content="a,b\n1,2\n")
+    found = await app.call("export_file", MINE, path="t.csv", format="json")
+    _, data = await app.artifacts.read(found.meta["outrider/uri"])
+    assert json.loads(data) == [{"a": "1", "b": "2"}]
+    await app.call("write_file", MINE, path="p.html", content="<main><h1>Tea</h1><p>Green tea is mild.</p></main>")
+    page = await app.call("export_file", MINE, path="p.html", format="md")
+    assert b"Green tea is mild." in (await app.artifacts.read(page.meta["outrider/uri"]))[1]
+
+
+async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
+    await app.call("write_file", MINE, path="a.txt", content="a" * 100_000)
+    await app.call("write_file", MINE, path="sub/b.txt", content="b")
+    notices: list[Any] = []
+
+    async def progress(done: float, total: float | None, message: str, data: Any = None) -> None:
+        notices.append((done, total, message, data))
+
+    found = await app.call("export_zip", Call(session="mine", progress=progress), files=["a.txt", "sub"])
+    _, data = await app.artifacts.read(found.meta["outrider/uri"])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.namelist() == ["a.txt", "sub/b.txt"]
+    assert found.meta["outrider/path"].startswith("exports/packages/workspace_export_20")
+    assert notices[-1][:2] == (2, 2)
+    with pytest.raises(InvalidInput, match=r"no\.txt.*nor/this") as caught:
+        await app.call("export_zip", MINE, files=["a.txt", "no.txt", "nor/this"], package_name="../../evil")
+    assert caught.value.code == "incomplete"
+    packages = await app.call("list_directory", MINE, path="exports/packages")
+    assert packages.data["count"] == 1
+
+
+@pytest.mark.parametrize("era", eras.ERAS)
+async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
+    async with opened(home) as app, eras.connected(app.server("workspace"), era) as client:
+        await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})
+        read = await client.call_tool("read_file", {"path": "a.txt"})
+        assert isinstance(read.content[0], TextContent)
+        assert (read.content[0].text, read.structured_content) == ("x\n", None)
+        found = await client.call_tool("export_zip", {"files": ["a.txt"]})
+        card = found.content[1]
+        assert isinstance(card, EmbeddedResource)
+        assert str(card.resource.uri).startswith("ui://export/zip/")
+        wrong = await client.call_tool("read_file", {"path": "../x"})
+        assert wrong.is_error
