@@ -1,0 +1,97 @@
+"""Vectors of words that are added up: meaning as far as single words have it, with nothing to install.
+
+The words' vectors are those that all-MiniLM-L6-v2 gives to each word alone (Apache-2.0), turned to their principal
+axes and rounded to four bits (`evals/retrieval/distill.py`); frequent words count less (Arora et al., "A Simple but
+Tough-to-Beat Baseline for Sentence Embeddings", 2017). Words that it lacks, and so all scripts but Latin, are told by
+their groups of four letters alone, each a random direction: what is spelled alike is near.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outrider.core.text import terms
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FILE = Path(__file__).with_name("words.npz")
+DIMENSIONS = 256
+LETTERS = 4
+
+
+@dataclass(frozen=True)
+class Words:
+    """The vectors of the known words.
+
+    Attributes:
+        places: Word to row.
+        vectors: float32 (words, 256); the rarer the word, the longer, up to 1.
+        provenance: How they were made.
+    """
+
+    places: dict[str, int]
+    vectors: "np.ndarray"
+    provenance: dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def known_words() -> Words:
+    """The words of the package; 12 MB of memory."""
+    import numpy as np
+
+    with np.load(FILE) as kept:
+        packed, scales = kept["packed"], kept["scales"].astype(np.float32)
+        listed = kept["words"].tobytes().decode().split("\n")
+        provenance = json.loads(kept["provenance"].tobytes())
+    halves = np.stack([packed & 15, packed >> 4], axis=-1).reshape(len(packed), DIMENSIONS)
+    vectors = (halves.astype(np.float32) - 8) * scales[:, None]
+    return Words({word: place for place, word in enumerate(listed)}, vectors, provenance)
+
+
+def packed(values: "np.ndarray") -> "np.ndarray":
+    """Whole numbers from -8 to 7 (n, 256), two in a byte: uint8 (n, 128)."""
+    import numpy as np
+
+    pairs = (values + 8).astype(np.uint8).reshape(len(values), -1, 2)
+    return pairs[..., 0] | pairs[..., 1] << 4
+
+
+def embedded(texts: list[str]) -> "np.ndarray":
+    """float32 (texts, 256), each row of length 1; the direction of a text without words is that of nothing else."""
+    import numpy as np
+
+    vectors = np.stack([_sum(terms(text)) for text in texts])
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _sum(words: list[str]) -> "np.ndarray":
+    model = known_words()
+    places = [place for word in words if (place := model.places.get(word)) is not None]
+    total = model.vectors[places].sum(axis=0)
+    for word in words:
+        if word not in model.places:
+            total += _spelled(word)
+    return total if total.any() else _spelled("")
+
+
+@lru_cache(maxsize=50_000)
+def _spelled(word: str) -> "np.ndarray":
+    """A word's groups of letters, its two ends marked: float32 (256), of length 1."""
+    import numpy as np
+
+    whole = f"^{word}$"
+    groups = [whole[start : start + LETTERS] for start in range(max(1, len(whole) - LETTERS + 1))]
+    total = np.stack([_direction(group) for group in groups]).sum(axis=0)
+    return total / np.linalg.norm(total)
+
+
+def _direction(group: str) -> "np.ndarray":
+    """A random corner of the cube, the same always and everywhere."""
+    import numpy as np
+
+    digest = hashlib.blake2b(group.encode("utf-8", "replace"), digest_size=DIMENSIONS // 8).digest()
+    return np.unpackbits(np.frombuffer(digest, np.uint8)).astype(np.float32) * 2 - 1
