@@ -51,6 +51,7 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
         model: Profiles or `provider:model`, the first that answers; empty means the default one.
         toolsets: All offered tools of these toolsets.
         tools: Single tools beside them, `run_<name>` of other agents too.
+        mcp: Other MCP servers, all tools of each; `server/tool` is one tool alone.
         stakes: Tool name (or `*`) to never_ask, low or high; a workspace's file can only raise them.
         origin: Where the definition comes from.
     """
@@ -62,6 +63,7 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
     thinking: Effort | None = Field(None, description="off, low, medium or high")
     toolsets: Names = Field([], description="names of toolsets")
     tools: Names = Field([], description="names of tools")
+    mcp: Names = Field([], description="names of configured MCP servers, or server/tool")
     stakes: dict[str, Stake] = Field({}, description="tool name to never_ask, low or high")
     budgets: Budgets = Budgets()
     origin: Origin = "home"

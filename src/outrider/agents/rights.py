@@ -4,22 +4,32 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 
 from outrider.agents.definition import Agent
+from outrider.agents.remote import RemoteTool
 from outrider.agents.run import Run
-from outrider.core.policy import stake_of
+from outrider.core.policy import offered, stake_of
 from outrider.core.tool import Stake, Tool
 from outrider.core.toolbox import Toolbox
 
 ORDER: tuple[Stake, ...] = ("never_ask", "low", "high")
 
 
-def restricted(toolbox: Toolbox, agent: Agent) -> Toolbox:
+def restricted(toolbox: Toolbox, agent: Agent, remote: Mapping[str, Tool] | None = None) -> Toolbox:
     """The toolbox with nothing but the agent's tools, under its stakes.
 
-    An agent of a workspace's file is somebody else's text: its stakes can only raise those of the house.
-    Raises NotFound for a toolset or tool that is not offered.
+    An agent of a workspace's file is somebody else's text: its stakes can only raise those of the house, and every tool
+    of another server asks.
+
+    Args:
+        toolbox: What is offered here.
+        agent: Whose tools they will be.
+        remote: Tools of other servers that the agent has; the policy's `enable` and `disable` hold for them, too.
+
+    Raises:
+        NotFound: A toolset or tool that is not offered.
     """
-    names = [*(name for each in agent.toolsets for name in _tools_of(toolbox, each)), *agent.tools]
-    tools = {name: toolbox.get(name) for name in dict.fromkeys(names)}
+    beside = offered((remote or {}).values(), toolbox.policy, warn=False)
+    names = [*(name for each in agent.toolsets for name in _tools_of(toolbox, each)), *agent.tools, *beside]
+    tools = {name: beside.get(name) or toolbox.get(name) for name in dict.fromkeys(names)}
     seen = copy.copy(toolbox)
     seen.tools = tools
     stakes = {name: _stake(tool, agent, toolbox.policy.stakes) for name, tool in tools.items()}
@@ -27,7 +37,15 @@ def restricted(toolbox: Toolbox, agent: Agent) -> Toolbox:
     return seen
 
 
-def frozen(agent: Agent, toolsets: Sequence[str], above: Run | None, *, served: Toolbox, every: Toolbox) -> Agent:
+def frozen(
+    agent: Agent,
+    toolsets: Sequence[str],
+    above: Run | None,
+    *,
+    served: Toolbox,
+    every: Toolbox,
+    remote: Mapping[str, Tool] | None = None,
+) -> Agent:
     """The agent with its tools by name, as they are offered now.
 
     A run that begins another may hand on the tools that it has itself. Of others that it asks for each call is a
@@ -39,16 +57,17 @@ def frozen(agent: Agent, toolsets: Sequence[str], above: Run | None, *, served: 
         above: The run that begins this one, if one does.
         served: What hosts get; agents of a workspace's file get of it only, because they may choose and not widen.
         every: All of the house's tools.
+        remote: The tools of the other servers that the agent names.
 
     Raises:
         NotFound: A toolset or tool that is not offered.
     """
     wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
     house = served if agent.origin == "workspace" else every
-    seen = restricted(house, wanted)
+    seen = restricted(house, wanted, remote)
     stakes = dict(seen.policy.stakes)
     if above is not None:
-        known = {*restricted(house, agent).tools, *above.definition.get("tools", ())}
+        known = {*restricted(house, agent, remote).tools, *above.definition.get("tools", ())}
         stakes |= {name: "high" for name in seen.tools if name not in known}
     return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": stakes})
 
@@ -60,6 +79,8 @@ def _tools_of(toolbox: Toolbox, toolset: str) -> Iterable[str]:
 
 
 def _stake(tool: Tool, agent: Agent, house: Mapping[str, Stake]) -> Stake:
+    if agent.origin == "workspace" and isinstance(tool, RemoteTool):
+        return "high"
     usual = stake_of(tool, house)
     own = agent.stakes.get(tool.name) or agent.stakes.get("*")
     if own is None or (agent.origin == "workspace" and ORDER.index(own) < ORDER.index(usual)):

@@ -22,6 +22,7 @@ from outrider.core.errors import OutriderError
 from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from outrider.agents.remote import Servers
     from outrider.agents.steps import Steps
     from outrider.agents.worker import Worker
 
@@ -39,6 +40,7 @@ class Runs:
         toolboxes: The served tools and all of the house's. Agents of a workspace's file get of the served ones only,
             because such a file may choose and not widen.
         guard: Lets requests to models out.
+        servers: Other MCP servers that agents may name.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Runs:
         toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
         questions: Questions,
         conversations: Conversations,
+        servers: "Servers | None" = None,
     ) -> None:
         self.streams = Streams(database)
         self.questions = questions
@@ -61,6 +64,7 @@ class Runs:
         self._models = models
         self._guard = guard
         self._toolboxes = toolboxes
+        self._servers = servers
 
     @cached_property
     def _worker(self) -> "Worker":
@@ -76,6 +80,7 @@ class Runs:
             toolboxes=self._toolboxes,
             questions=self.questions,
             conversations=self.conversations,
+            servers=self._servers,
         )
 
     @property
@@ -140,7 +145,7 @@ class Runs:
         return run
 
     async def check(self, agent: Agent) -> None:
-        """Raises what `start` would: NotFound for a tool that is not offered, NotConfigured without a model."""
+        """Raises what `start` would: NotFound for a tool or server that there is not, NotConfigured without a model."""
         await self._frozen(agent, (), None)
         await self._models.chain(agent.model)
 
@@ -201,10 +206,12 @@ class Runs:
             await self._worker.close()
 
     async def _frozen(self, agent: Agent, toolsets: Sequence[str], above: Run | None) -> Agent:
+        from outrider.agents.remote import offered
         from outrider.agents.rights import frozen
 
         served, every = await self._worker.boxes()
-        return frozen(agent, toolsets, above, served=served, every=every)
+        remote = await offered(self._servers, agent.mcp) if self._servers else {}
+        return frozen(agent, toolsets, above, served=served, every=every, remote=remote)
 
     def _budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
         """The agent's budgets, filled in by the house's, under the caller's and what the run above has left."""

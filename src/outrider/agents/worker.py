@@ -17,6 +17,7 @@ from outrider.agents.limits import Meter, Usage
 from outrider.agents.locks import Locks
 from outrider.agents.models.access import Models
 from outrider.agents.outcome import Outcome, broken, bug
+from outrider.agents.remote import Servers, kept
 from outrider.agents.rights import restricted
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
 from outrider.agents.settings import AgentsSettings, Api
@@ -45,7 +46,7 @@ class Worker:
         meters: What the runs under way use.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that runs need of the house
         self,
         database: Database,
         settings: AgentsSettings,
@@ -56,6 +57,7 @@ class Worker:
         toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
         questions: Questions,
         conversations: Conversations,
+        servers: Servers | None = None,
     ) -> None:
         self.name = f"w_{uuid.uuid4().hex[:16]}"
         self._streams = streams
@@ -69,6 +71,7 @@ class Worker:
         self._toolboxes = toolboxes
         self._questions = questions
         self._conversations = conversations
+        self._servers = servers
         self._opening = anyio.Lock()
         self._engine: Engine | None = None
         self._locks: Locks | None = None
@@ -203,7 +206,9 @@ class Worker:
 
     async def _hands(self, run: Run, pen: Pen) -> Hands:
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
-        toolbox = restricted((await self.boxes())[1], agent)
+        every = (await self.boxes())[1]
+        remote = await kept(self._servers, agent.mcp, set(agent.tools) - set(every.tools)) if self._servers else {}
+        toolbox = restricted(every, agent, remote)
         return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
 
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> Outcome:

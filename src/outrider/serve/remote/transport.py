@@ -1,0 +1,117 @@
+"""The way to a server: a program of its own, or an address behind the egress guard."""
+
+import os
+import re
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from outrider.agents.settings import McpServer
+from outrider.core.egress.client import guarded_client
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import NotConfigured
+
+VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+LAST_LINES = 12  # of what a program says on its standard error, for the one who looks why it does not run
+LINE = 300  # characters
+SILENCE = 300.0  # seconds that an open stream of a server may say nothing
+
+
+class Words:
+    """The last that a program said on its standard error."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self._lines).strip()
+
+    @asynccontextmanager
+    async def heard(self) -> AsyncGenerator[Any]:
+        """A file for the program to write to; it is read on a thread until the last of its processes has gone."""
+        reading, writing = os.pipe()
+        threading.Thread(target=self._read, args=(reading,), daemon=True).start()
+        with os.fdopen(writing, "w") as file:
+            yield file
+
+    def _read(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, errors="replace") as file:
+            for line in file:
+                self._lines.append(line.rstrip()[:LINE])
+
+
+@asynccontextmanager
+async def program(server: McpServer, name: str, environ: Mapping[str, str], words: Words) -> AsyncGenerator[Any]:
+    """A program's streams, which end when it does. Its environment is HOME, PATH and the like, and what was configured;
+    with its end that of all its children comes. Raises OSError.
+    """
+    parameters = StdioServerParameters(
+        command=filled(server.command, name, environ),
+        args=[filled(each, name, environ) for each in server.args],
+        env={key: filled(value, name, environ) for key, value in server.env.items()},
+        cwd=filled(server.cwd, name, environ) or None,
+    )
+    async with words.heard() as errors, stdio_client(parameters, errlog=errors) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def address(
+    server: McpServer, name: str, environ: Mapping[str, str], guard: Guard, seen: list[int]
+) -> AsyncGenerator[Any]:
+    """An address' streams; `seen` gets the statuses of refused requests. The operator wrote the address, so its origin
+    may be on this machine or in a private network; nothing else may.
+    """
+    url = filled(server.url, name, environ)
+
+    async def note(response: Any) -> None:
+        if response.status_code >= 400:
+            seen.append(response.status_code)
+
+    async with guarded_client(guard, trusted=url, seconds=max(SILENCE, server.timeout_s)) as client:
+        client.headers.update({key: filled(value, name, environ) for key, value in server.headers.items()})
+        client.event_hooks = {"response": [note]}
+        async with streamable_http_client(url, http_client=client) as streams:
+            yield streams
+
+
+@asynccontextmanager
+async def watched(streams: Any, gone: anyio.Event) -> AsyncGenerator[Any]:
+    """The same streams; `gone` is set when the other side has ended."""
+    async with streams as (reading, writing):
+        onward, received = anyio.create_memory_object_stream[Any](0)
+
+        async def forward() -> None:
+            async with onward:
+                async for message in reading:
+                    await onward.send(message)
+            gone.set()
+
+        async with received, anyio.create_task_group() as tasks:
+            tasks.start_soon(forward)
+            yield received, writing
+            tasks.cancel_scope.cancel()
+
+
+def filled(text: str, name: str, environ: Mapping[str, str]) -> str:
+    """The text with `${NAME}` from the environment, or the default of `${NAME:-default}`. Raises NotConfigured."""
+
+    def value(found: re.Match[str]) -> str:
+        variable, default = found.groups()
+        known = environ.get(variable) or default
+        if known is None:
+            raise NotConfigured(
+                f"mcpServers.{name}: the environment has no {variable}",
+                hint=f"set {variable} where Outrider is started",
+                code="mcp_server",
+            )
+        return known
+
+    return VARIABLE.sub(value, text)
