@@ -1,8 +1,9 @@
 """Builds the house: settings in, services and servers out. The only place where parts meet."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,9 @@ from outrider.workspace.sandbox import Sandbox
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from outrider.agents.remote import RemoteTool
+    from outrider.serve.remote import RemoteServers
+
 DAY = 86_400
 MOST_READ = 200  # pages looked through when only some hosts are wanted
 
@@ -82,6 +86,7 @@ class App:
     models: Models
     delegation: Delegation
     evaluator: Evaluator
+    remote: "_Servers"
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
@@ -135,6 +140,7 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
                 await app.processes.close()
                 await app.evaluator.aclose()
                 await app.runs.close()
+                await app.remote.aclose()
                 await app.browsers.aclose()
                 await app.content.close()
                 await app.events.flush()
@@ -186,8 +192,7 @@ async def _library_proxy(guard: Guard, loaded: Loaded) -> AsyncGenerator[str | N
 
 def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     settings = loaded.settings
-    database = Database(settings.database_url)
-    http = Http(guard)
+    database, http = Database(settings.database_url), Http(guard)
     browsers = Browsers(settings.browser, guard, settings.data_dir / "browser")
     pages = Pages(http, settings.pages, database, render=_render(browsers))
     crawler = Crawler(pages, database)
@@ -206,6 +211,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         toolboxes=lambda: (served, house()),
         questions=questions,
         conversations=conversations,
+        servers=(remote := _Servers(loaded, guard, lambda: every)),
     )
     catalogue = Catalogue(settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", database)
     evaluations = Evaluations(database)
@@ -239,7 +245,9 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         Workspaces: (workspaces := Workspaces(settings.data_dir / "workspaces", settings.workspace)),
         Exports: Exports(_markdown(loaded)),
         Processes: (processes := _processes(loaded, guard)),
+        Content: content,
     }
+    services[Sources] = Sources(pages, services[Workspaces], settings.content)
     delegation = services[Delegation] = Delegation(
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
     )
@@ -247,20 +255,36 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
     offering = settings.content.offer and "content_store" in served.toolsets
     services[Offers] = Offers(content if offering else None)
-    running = (content, browsers, runs, catalogue, models, delegation, evaluator)
+    running = (content, browsers, runs, catalogue, models, delegation, evaluator, remote)
     kept = (database, workspaces, processes)
     return App(loaded, served, events, artifacts, *kept, search, pages, crawler, *running, every), http
 
 
-def _markdown(loaded: Loaded) -> Callable[[bytes, str], Awaitable[str]]:
-    """The workspace domain's view of the pages domain."""
+@dataclass
+class _Servers:
+    """Other MCP servers, for agents; the SDK's client is loaded when the first of them is needed."""
 
-    async def markdown(body: bytes, name: str) -> str:
-        from outrider.pages.local import read_body
+    loaded: Loaded
+    guard: Guard
+    every: Callable[[], dict[str, Toolset]]
 
-        return (await read_body(body, name=name, settings=loaded.settings.pages))[0].markdown
+    @property
+    def names(self) -> list[str]:
+        return list(self.loaded.settings.mcpServers)
 
-    return markdown
+    async def tools(self, server: str) -> Sequence["RemoteTool"]:
+        return await self._opened.tools(server)
+
+    async def aclose(self) -> None:
+        if "_opened" in vars(self):
+            await self._opened.aclose()
+
+    @cached_property
+    def _opened(self) -> "RemoteServers":
+        from outrider.serve.remote import RemoteServers
+
+        taken = {name for toolset in self.every().values() for name in toolset.tools}
+        return RemoteServers(self.loaded.settings.mcpServers, self.loaded.environ, self.guard, taken)
 
 
 def _content(loaded: Loaded, http: Http, database: Database) -> Content:
@@ -274,6 +298,17 @@ def _content(loaded: Loaded, http: Http, database: Database) -> Content:
         return chosen(settings.content.embedding, http, loaded.environ, folder=folder, keys=keys)
 
     return Content(database, settings.data_dir / "content", settings.content, embedder=embedder)
+
+
+def _markdown(loaded: Loaded) -> Callable[[bytes, str], Awaitable[str]]:
+    """The workspace domain's view of the pages domain."""
+
+    async def markdown(body: bytes, name: str) -> str:
+        from outrider.pages.local import read_body
+
+        return (await read_body(body, name=name, settings=loaded.settings.pages))[0].markdown
+
+    return markdown
 
 
 def _processes(loaded: Loaded, guard: Guard) -> Processes:
