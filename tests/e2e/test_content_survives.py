@@ -1,0 +1,97 @@
+"""Content stores under kill -9 at any moment: what was acknowledged is there, and the index says what the rows say.
+
+`OUTRIDER_KILLS=200 pytest tests/e2e/test_content_survives.py` does two hundred rounds.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from content_crash import CALL
+from outrider.content import Content, SearchOptions
+from outrider.content.fts import StoreFile
+from outrider.core.db import Database
+
+pytestmark = pytest.mark.anyio
+ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "20"))
+PROGRAM = Path(__file__).parent.parent / "content_crash.py"
+WARM = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
+
+
+def killed(folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
+    """Runs writers until a moment that the seed decides, kills them, and gives what they said."""
+    chance = random.Random(seed)
+    outputs = [folder / f"said-{seed}-{number}" for number in range(writers)]
+    started = []
+    for number, output in enumerate(outputs):
+        with output.open("w") as file:
+            started.append(
+                subprocess.Popen([sys.executable, PROGRAM, folder, str(seed * 10 + number)], stdout=file, cwd=folder)
+            )
+    end = time.monotonic() + 60
+    while any(output.read_text().count("\n") < WARM for output in outputs):
+        assert time.monotonic() < end
+        assert all(process.poll() is None for process in started)
+    until = time.monotonic() + chance.random() * 0.15
+    while time.monotonic() < until:
+        pass
+    for process in started:
+        process.kill()
+    for process in started:
+        process.wait()
+    said = [line for output in outputs for line in output.read_text().splitlines()]
+    return [json.loads(line) for line in said if line.endswith("}")]
+
+
+async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
+    """Rows are whole, acknowledged changes are there, and searching finds exactly what the rows hold."""
+    database = Database.file(folder / "outrider.db")
+    content = Content(database, folder / "content")
+    records = {each.id: each for each in (await content.records(CALL, limit=1_000))[0]}
+    deleted = {each["deleted"] for each in said if "deleted" in each}
+    assert not deleted & records.keys()
+    for each in said:
+        if "kept" in each and each["kept"] not in deleted and (record := records.get(each["kept"])):
+            assert record.version >= each["version"]
+    owns = {}
+    for record in records.values():
+        text = (await content.read(CALL, record.id)).text
+        assert len(text) == record.characters
+        owns[text.split("\n")[0]] = record
+    for own, record in list(owns.items())[:30]:
+        found = await content.search(CALL, own, SearchOptions(top_n=5))
+        assert {hit.content_id for hit in found.hits} == {record.id}
+        assert found.hits[0].chunk_id.startswith(f"{record.id}.{record.version}.")
+    for each in said:
+        if "own" in each and each["own"] not in owns:
+            assert not (await content.search(CALL, each["own"])).hits
+    store = await content.store(CALL)
+    assert store.chunk_count == sum(each.chunk_count for each in records.values())
+    await content.close()
+    file = StoreFile(folder / "content" / "keywords", store.id)
+    file.check()
+    assert file.find(["tea"], 1, None).chunks == store.chunk_count
+    file.close()
+    await database.close()
+
+
+async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(tmp_path: Path):
+    history: list[dict[str, Any]] = []
+    for seed in range(ROUNDS):
+        history += await anyio.to_thread.run_sync(killed, tmp_path, seed)
+        await checked(tmp_path, history[-200:])
+    assert len(history) >= ROUNDS * WARM
+
+
+async def test_two_processes_write_the_same_store_and_both_are_killed(tmp_path: Path):
+    for seed in range(100, 100 + max(ROUNDS // 6, 2)):
+        said = await anyio.to_thread.run_sync(lambda: killed(tmp_path, seed, writers=2))  # noqa: B023 - awaited at once
+        await checked(tmp_path, said)
