@@ -55,7 +55,7 @@ class Runs:
         conversations: Conversations,
         servers: "Servers | None" = None,
     ) -> None:
-        self.streams = Streams(database)
+        self.streams = Streams(database, settings.stream_ms / 1000)
         self.questions = questions
         self.conversations = conversations
         self._database = database
@@ -204,6 +204,7 @@ class Runs:
         """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
         if "_worker" in vars(self):
             await self._worker.close()
+        await self.streams.close()
 
     async def _frozen(self, agent: Agent, toolsets: Sequence[str], above: Run | None) -> Agent:
         from outrider.agents.remote import offered

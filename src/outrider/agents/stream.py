@@ -1,147 +1,333 @@
-"""What happens in a run, while it happens: written a few times a second, followed from any process."""
+"""What happens in a run, while it happens: told at once in its own process, followed from any other.
 
+Who works on a run numbers its events, and hands them to followers in the same process before they are in the database;
+they are written there for all runs together. Followers elsewhere, and those that come later, read them from there: one
+query looks for the news of all.
+"""
+
+import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 
+from outrider.agents.event import DELTAS, EventKind, RunEvent
+from outrider.agents.event_log import End, EventLog, TakenError
 from outrider.agents.run import RESTING, RunRows
 from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
 
+__all__ = ["EventKind", "Pen", "RunEvent", "Streams"]
+
 log = logging.getLogger(__name__)
-EventKind = Literal["thinking", "text", "tool_started", "tool_ended", "question", "status", "usage"]
-DELTAS = frozenset({"thinking", "text"})
-READ_AT_ONCE = 500
+GATHER = 0.02  # seconds of text that one event gathers; what comes after a pause is told at once
 SOON = 0.02  # seconds until another process's events are looked for, while they come
 LATER = 0.1  # the same after a pause
+PAUSE = 0.25  # seconds without events
 GLANCE = 1.0  # seconds without events after which the run itself is looked at
 
 
-@dataclass(frozen=True)
-class RunEvent:
-    """One event.
+@dataclass
+class _Line:
+    """The events of a run that this process works on.
 
-    `data` by kind: thinking and text `{text, step}`; tool_started `{call_id, tool, title, arguments, step}`; tool_ended
-    `{call_id, tool, outcome, seconds, text, sources}`; question `{id, call_id, tool, message}`; usage what was used;
-    status `{status, attempt}`, at the end with `stop_reason`, and `{restarted: step}` where the text of a step is void
-    because its request was made again.
+    Attributes:
+        last: The number of the newest that was told.
+        said: Not told yet: text is gathered for a moment.
+        unsaved: Told, and not in the database yet.
+    """
+
+    last: int
+    said: list[tuple[EventKind, dict[str, Any]]] = field(default_factory=list)
+    unsaved: list[RunEvent] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class _Ear:
+    """A follower.
+
+    Attributes:
+        known: The number of the newest event that it was given.
+        begun: Whether it has read what was there when it came.
+        rests: Whether the last it was given says that the run is at rest.
     """
 
     run_id: str
-    seq: int
-    at: float
-    kind: EventKind
-    data: dict[str, Any]
+    known: int = 0
+    begun: bool = False
+    events: deque[RunEvent] = field(default_factory=deque)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    heard_at: float = field(default_factory=time.monotonic)
+    looked_at: float = field(default_factory=time.monotonic)
+    rests: bool = False
+    over: bool = False
+    error: Exception | None = None
+
+    def give(self, events: Iterable[RunEvent]) -> None:
+        for event in events:
+            self.events.append(event)
+            self.known = event.seq
+            self.rests = rests(event, before=self.rests)
+        self.heard_at = time.monotonic()
+        self.arrived.set()
+
+    def due(self, now: float, *, here: bool) -> float:
+        """When it is time to look whether the database has more for it."""
+        if self.rests:
+            return 0.0
+        quiet = now - self.heard_at
+        return self.looked_at + (GLANCE if here else SOON if quiet < PAUSE else LATER)
+
+    def ends(self, end: End) -> bool:
+        quiet = time.monotonic() - self.heard_at
+        return end.rests and end.last <= self.known and (self.rests or quiet >= GLANCE)
+
+
+def rests(event: RunEvent, *, before: bool) -> bool:
+    """Whether a run is at rest, as far as this event says."""
+    return event.data.get("status") in RESTING if event.kind == "status" else before
 
 
 class Streams:
-    """The events of all runs in the database."""
+    """The events of all runs.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    Args:
+        gather: Seconds of text that one event gathers.
+    """
+
+    def __init__(self, database: Database, gather: float = GATHER) -> None:
+        self._log = EventLog(database)
         self._rows = RunRows(database)
-        self._arrivals: dict[str, anyio.Event] = {}
+        self._gather = gather
+        self._lines: dict[str, _Line] = {}
+        self._ears: set[_Ear] = set()
+        self._saving = asyncio.Lock()
+        self._writer: asyncio.Task[None] | None = None
+        self._looker: asyncio.Task[None] | None = None
+        self._nudged = asyncio.Event()
+        self._told_at = 0.0
+        self._telling: asyncio.TimerHandle | asyncio.Handle | None = None
 
-    async def append(self, run_id: str, events: list[tuple[EventKind, dict[str, Any]]]) -> None:
-        """Writes events down, and wakes those in this process who follow the run."""
-        from sqlalchemy import func, select
+    async def append(self, run_id: str, events: Sequence[tuple[EventKind, dict[str, Any]]]) -> None:
+        """Writes events down, and wakes those who follow the run. Raises Unavailable."""
+        line = self._lines.get(run_id)
+        if line is None:
+            await self._log.add(run_id, events)
+            self._nudge(run_id)
+            return
+        line.said += events
+        await self.flush()
 
-        from outrider.agents.tables import run_events as table
-
-        now = time.time()
-        last = select(func.coalesce(func.max(table.c.seq), 0)).where(table.c.run_id == run_id)
-        async with self._database.write() as connection:
-            start = (await connection.execute(last)).scalar_one()
-            rows = [
-                {"run_id": run_id, "seq": start + number, "at": now, "kind": kind, "data": data}
-                for number, (kind, data) in enumerate(events, 1)
-            ]
-            await connection.execute(table.insert(), rows)
-        self._arrivals.pop(run_id, anyio.Event()).set()
-
-    async def read(self, run_id: str, after: int = 0, limit: int = READ_AT_ONCE) -> list[RunEvent]:
-        """The events that came after, in order."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import run_events as table
-
-        query = select(table).where(table.c.run_id == run_id, table.c.seq > after).order_by(table.c.seq).limit(limit)
-        async with self._database.read() as connection:
-            return [RunEvent(**row) for row in (await connection.execute(query)).mappings()]
+    async def read(self, run_id: str, after: int = 0) -> list[RunEvent]:
+        """The first few hundred written events that came after, in order."""
+        return await self._log.read(run_id, after)
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
         """The events after `after` as they come, until the run ends or waits for a person. Raises NotFound."""
-        quiet, here = 0.0, False
         await self._rows.get(run_id)
-        while True:
-            arrival = self._arrivals.setdefault(run_id, anyio.Event())
-            events = await self.read(run_id, after)
-            for event in events:
-                after = event.seq
+        ear = _Ear(run_id)
+        line = self._lines.get(run_id)
+        unsaved = list(line.unsaved) if line else []
+        self._ears.add(ear)
+        try:
+            while written := await self._log.read(run_id, after):
+                for event in written:
+                    after = event.seq
+                    yield event
+                ear.rests = rests(written[-1], before=False)
+            self._begin(ear, [*unsaved, *ear.events], after)
+            async for event in self._heard(ear):
                 yield event
-            if len(events) == READ_AT_ONCE:
-                continue
-            rests = bool(events) and events[-1].kind == "status" and events[-1].data.get("status") in RESTING
-            if (rests or quiet >= GLANCE) and await self._is_over(run_id, after):
-                return
-            quiet = 0.0 if events or quiet >= GLANCE else quiet
-            # Who writes here wakes us: no need to look for it, until they have been silent for a while.
-            seconds = GLANCE if here else SOON if quiet < GLANCE / 4 else LATER
-            with anyio.move_on_after(seconds):
-                await arrival.wait()
-            quiet, here = quiet + seconds, arrival.is_set()
+        finally:
+            self._ears.discard(ear)
 
-    async def _is_over(self, run_id: str, after: int) -> bool:
-        run = await self._rows.get(run_id)
-        return run.resting and not await self.read(run_id, after, 1)
+    # Telling
+
+    async def open(self, run_id: str) -> None:
+        """From now on this process works on the run, until `shut`."""
+        self._lines[run_id] = _Line(await self._log.last(run_id))
+
+    def shut(self, run_id: str) -> None:
+        """Others may work on the run now; what was said and not flushed is let go."""
+        self._lines.pop(run_id, None)
+        self._nudge(run_id)
+
+    def say(self, run_id: str, kind: EventKind, data: dict[str, Any]) -> None:
+        """Takes an event of a run that was opened, without waiting for the database."""
+        line = self._lines[run_id]
+        last = line.said[-1] if line.said else None
+        if kind in DELTAS and last and last[0] == kind and last[1]["step"] == data["step"]:
+            line.said[-1] = (kind, data | {"text": last[1]["text"] + storable(data["text"])})
+        else:
+            line.said.append((kind, data | {"text": storable(data["text"])} if "text" in data else data))
+        if self._telling is None:
+            wait = max(0.0, self._told_at + self._gather - time.monotonic())
+            self._telling = asyncio.get_running_loop().call_later(wait, self._tell_and_write)
+
+    async def flush(self) -> None:
+        """Writes everything that waits, of all runs; what cannot be written goes on waiting. Raises Unavailable."""
+        self._tell()
+        # A caller that is cancelled must not leave open what was written and what was not.
+        await asyncio.shield(asyncio.get_running_loop().create_task(self._save()))
+
+    async def close(self) -> None:
+        """Ends the tasks beside the runs."""
+        tasks = [task for task in (self._writer, self._looker) if task is not None]
+        if self._telling is not None:
+            self._telling.cancel()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._writer = self._looker = self._telling = None
+
+    def _tell(self) -> None:
+        """Numbers what was said, and gives it to the followers here."""
+        if self._telling is not None:
+            self._telling.cancel()
+        self._telling, self._told_at = None, time.monotonic()
+        now = time.time()
+        for run_id, line in self._lines.items():
+            if not line.said:
+                continue
+            events = [RunEvent(run_id, line.last + count, now, *said) for count, said in enumerate(line.said, 1)]
+            line.said, line.last = [], events[-1].seq
+            line.unsaved += events
+            self._give(run_id, events)
+
+    def _tell_and_write(self) -> None:
+        self._tell()
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        """Writes until nothing is left to be written."""
+        while self._unsaved():
+            try:
+                await self.flush()
+            except OutriderError as error:
+                log.warning("events of runs wait: %s", error)
+                await asyncio.sleep(GLANCE)
+            await asyncio.sleep(self._gather)
+
+    async def _save(self) -> None:
+        async with self._saving:
+            batch = self._unsaved()
+            if not batch:
+                return
+            try:
+                await self._log.save(batch)
+            except TakenError:
+                await self._renumber()
+                batch = self._unsaved()
+                await self._log.save(batch)
+            for run_id, seq in {event.run_id: event.seq for event in batch}.items():
+                if line := self._lines.get(run_id):
+                    line.unsaved = [event for event in line.unsaved if event.seq > seq]
+
+    def _unsaved(self) -> list[RunEvent]:
+        return [event for line in self._lines.values() for event in line.unsaved]
+
+    async def _renumber(self) -> None:
+        """Lets the events of another process go first: it has cancelled a run, for instance, that we work on."""
+        for run_id, line in self._lines.items():
+            if not line.unsaved:
+                continue
+            first = line.unsaved[0].seq
+            theirs = await self._log.read(run_id, first - 1)
+            if theirs:
+                more = theirs[-1].seq + 1 - first
+                line.unsaved = [replace(event, seq=event.seq + more) for event in line.unsaved]
+                line.last += more
+                self._give(run_id, theirs)
+
+    # Hearing
+
+    def _begin(self, ear: _Ear, events: Sequence[RunEvent], after: int) -> None:
+        """From what is written to what is told."""
+        ear.known, ear.begun = after, True
+        ear.events.clear()
+        ear.give(event for event in events if event.seq > after)
+        if self._looker is None or self._looker.done():
+            self._looker = asyncio.get_running_loop().create_task(self._look())
+        self._nudged.set()
+
+    async def _heard(self, ear: _Ear) -> AsyncIterator[RunEvent]:
+        while True:
+            while ear.events:
+                yield ear.events.popleft()
+            if ear.error is not None:
+                raise ear.error
+            if ear.over:
+                return
+            ear.arrived.clear()
+            await ear.arrived.wait()
+
+    def _give(self, run_id: str, events: Sequence[RunEvent]) -> None:
+        for ear in self._ears:
+            if ear.run_id == run_id:
+                ear.give(events)
+                if ear.rests:
+                    self._nudged.set()
+
+    def _nudge(self, run_id: str) -> None:
+        for ear in self._ears:
+            if ear.run_id == run_id:
+                ear.looked_at = 0.0
+                self._nudged.set()
+
+    async def _look(self) -> None:
+        """Gives followers what others have written, and ends them where their run is at rest."""
+        while self._ears:
+            self._nudged.clear()
+            now = time.monotonic()
+            ready = [ear for ear, at in self._due() if at <= now]
+            try:
+                await self._look_for(ready)
+            except Exception as error:  # noqa: BLE001 - it is the followers' own
+                for ear in ready:
+                    ear.error = error
+                    ear.arrived.set()
+            wait = min((at for _, at in self._due()), default=now + GLANCE) - time.monotonic()
+            with anyio.move_on_after(max(0.005, wait)):
+                await self._nudged.wait()
+
+    def _due(self) -> list[tuple[_Ear, float]]:
+        now = time.monotonic()
+        return [(ear, ear.due(now, here=ear.run_id in self._lines)) for ear in self._ears if ear.begun]
+
+    async def _look_for(self, ears: Sequence[_Ear]) -> None:
+        ends = await self._log.ends({ear.run_id for ear in ears}) if ears else {}
+        for ear in ears:
+            ear.looked_at = time.monotonic()
+            end = ends.get(ear.run_id, End(0, rests=True))
+            while end.last > ear.known:
+                news = await self._log.read(ear.run_id, ear.known)
+                if not news:
+                    break
+                ear.give(news)
+            if line := self._lines.get(ear.run_id):
+                line.last = max(line.last, end.last)
+            if ear.ends(end):
+                ear.over = True
+                ear.arrived.set()
+            ear.rests = ear.rests and end.rests
 
 
 @dataclass
 class Pen:
-    """Writes one attempt's events; text is gathered for a moment first.
-
-    Attributes:
-        gather: Seconds that text is gathered; what comes after a pause is written at once.
-    """
+    """Writes one attempt's events."""
 
     streams: Streams
     run_id: str
-    gather: float = 0.05
-    _waiting: list[tuple[EventKind, dict[str, Any]]] = field(default_factory=list)
-    _arrived: anyio.Event = field(default_factory=anyio.Event)
-    _writing: anyio.Lock = field(default_factory=anyio.Lock)
 
     def write(self, kind: EventKind, data: dict[str, Any]) -> None:
         """Takes an event without waiting for the database."""
-        last = self._waiting[-1] if self._waiting else None
-        if kind in DELTAS and last and last[0] == kind and last[1]["step"] == data["step"]:
-            self._waiting[-1] = (kind, data | {"text": last[1]["text"] + storable(data["text"])})
-        else:
-            self._waiting.append((kind, data | {"text": storable(data["text"])} if "text" in data else data))
-        self._arrived.set()
-
-    async def write_forever(self) -> None:
-        """Writes what arrives until cancelled; run it as a task beside the attempt."""
-        while True:
-            await self._arrived.wait()
-            self._arrived = anyio.Event()
-            try:
-                await self.flush()
-            except OutriderError as error:
-                log.warning("events of run %s wait: %s", self.run_id, error)
-            await anyio.sleep(self.gather)
+        self.streams.say(self.run_id, kind, data)
 
     async def flush(self) -> None:
-        """Writes everything that waits; what cannot be written goes on waiting. Raises Unavailable."""
-        async with self._writing:
-            batch, self._waiting = self._waiting, []
-            try:
-                if batch:
-                    await self.streams.append(self.run_id, batch)
-            except BaseException:
-                self._waiting = batch + self._waiting
-                raise
+        """Until everything that was said is written down. Raises Unavailable."""
+        await self.streams.flush()

@@ -181,10 +181,10 @@ class Worker:
         if not await self._rows.claim(run, self.name):
             return
         run = await self._rows.get(run.id)
-        pen = Pen(self._streams, run.id, self._settings.stream_ms / 1000)
-        await self._streams.append(run.id, [("status", {"status": "running", "attempt": run.attempt})])
-        writing = asyncio.get_running_loop().create_task(pen.write_forever())
+        pen = Pen(self._streams, run.id)
+        await self._streams.open(run.id)
         try:
+            await self._streams.append(run.id, [("status", {"status": "running", "attempt": run.attempt})])
             meter = Meter(
                 Budgets.model_validate(run.budgets), own=Usage.of(run.usage), before=run.state.get("seconds", 0.0)
             )
@@ -202,7 +202,7 @@ class Worker:
             await pen.flush()
             await self._ended(run, hands, meter, outcome)
         finally:
-            writing.cancel()
+            self._streams.shut(run.id)
 
     async def _hands(self, run: Run, pen: Pen) -> Hands:
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
