@@ -1,0 +1,402 @@
+"""Toolset `content_store`, promise by promise."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import houses
+from outrider.app import App, open_app
+from outrider.core.context import Call
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
+from outrider.settings import load
+from outrider.toolsets.content_store import service_context
+
+pytestmark = pytest.mark.anyio
+MINE, OTHERS = Call(session="mine"), Call(session="others")
+TEA = "# Tea\n\nGreen tea is steeped at eighty degrees.\n\n# Coffee\n\nBeans are roasted.\n"
+TEN = [
+    "createStore", "addContent", "listContent", "readContent", "keywordSimilaritySearch", "semanticSimilaritySearch",
+    "deleteContent", "updateContent", "getStoreInfo", "listStores",
+]  # fmt: skip
+
+
+def opened(home: Path, **content: Any) -> Any:
+    settings = {"toolsets": ["content_store", "web", "web_search_browse"], "content": content}
+    return open_app(load(settings, environ={}, home=home, workspace=home))
+
+
+async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
+    return (await app.call(tool, call, **arguments)).data
+
+
+async def added(app: App, text: str = TEA, call: Call = MINE, **metadata: Any) -> dict[str, Any]:
+    return await say(app, "addContent", call, content=text, metadata=metadata)
+
+
+async def found(app: App, query: str, call: Call = MINE, tool: str = "keyword", **options: Any) -> list[dict[str, Any]]:
+    answer = await say(app, f"{tool}SimilaritySearch", call, query=query, options=options)
+    return answer["results"]
+
+
+async def test_all_ten_tools_and_the_hybrid_search_are_served(home: Path):
+    async with opened(home) as app:
+        served = app.toolbox.toolsets["content_store"].tools
+        assert set(served) == {*TEN, "hybridSimilaritySearch"}
+        assert app.toolbox.only("contentstore").toolsets.keys() == {"content_store"}
+        for tool in served.values():
+            assert not {name for name in tool.input_schema["properties"] if name != name.lower()}
+
+
+async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
+    async with opened(home) as app:
+        made = await added(app, filename="tea.md", mime_type="text/markdown", uploaded_at="2025-09-28T12:00:00Z")
+        assert made | {"storeId": "", "contentId": ""} == {
+            "storeId": "",
+            "contentId": "",
+            "filename": "tea.md",
+            "mimeType": "text/markdown",
+            "size": len(TEA),
+            "lineCount": 7,
+            "preview": TEA,
+            "uploadedAt": "2025-09-28T12:00:00Z",
+            "chunkCount": 1,
+            "version": 1,
+        }
+        listed = await say(app, "listContent")
+        assert listed["storeId"] == made["storeId"]
+        assert [each["contentId"] for each in listed["contents"]] == [made["contentId"]]
+        assert (listed["total"], listed["hasMore"]) == (1, False)
+        read = await say(app, "readContent", content_id=made["contentId"], from_line=3, to_line=3)
+        assert (read["content"], read["lineRange"]) == ("Green tea is steeped at eighty degrees.\n", [3, 3])
+        [hit] = await found(app, "steeping green teas")
+        assert hit["contentId"] == made["contentId"]
+        assert hit["lineRange"] == [1, 7]
+        assert hit["relevanceType"] == "keyword"
+        assert 0 < hit["score"] < 1
+        assert set(hit["highlights"]) >= {"Green", "steeped"}
+
+
+@pytest.mark.parametrize(
+    ("snake", "camel"),
+    [
+        ({"content_id": 0, "from_line": 2, "to_line": 2}, {"contentId": 0, "fromLine": 2, "toLine": 2}),
+    ],
+)
+async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, Any], camel: dict[str, Any]):
+    async with opened(home) as app:
+        made = await say(
+            app,
+            "addContent",
+            content=TEA,
+            storeId=(await say(app, "createStore", metadata={"name": "n", "session_id": "passed over"}))["storeId"],
+            metadata={"mimeType": "text/x", "uploadedAt": "2025-01-01"},
+        )
+        assert (made["mimeType"], made["uploadedAt"]) == ("text/x", "2025-01-01T00:00:00Z")
+        ids = [each | {name: made["contentId"] for name in each if each[name] == 0} for each in (snake, camel)]
+        assert await say(app, "readContent", **ids[0]) == await say(app, "readContent", **ids[1])
+        assert await say(app, "keywordSimilaritySearch", query="tea", options={"topN": 1}) == await say(
+            app, "keywordSimilaritySearch", query="tea", options={"top_n": 1}
+        )
+
+
+async def test_the_text_for_readers_says_what_the_data_says(home: Path):
+    async with opened(home) as app:
+        made = await app.call("addContent", MINE, content=TEA)
+        assert json.loads(made.text) == made.data
+        hits = await app.call("keywordSimilaritySearch", MINE, query="roasted beans")
+        [row] = hits.data["results"]
+        assert all(str(each) in hits.text for each in (row["contentId"], row["matchedText"], row["lineRange"][1]))
+
+
+async def test_equal_text_in_a_store_is_kept_once(home: Path):
+    async with opened(home) as app:
+        first = await added(app)
+        again = await added(app, filename="other.txt")
+        elsewhere = await say(app, "createStore", name="second")
+        there = await say(app, "addContent", content=TEA, store_id=elsewhere["storeId"])
+    assert again["contentId"] == first["contentId"]
+    assert "already" in again["note"]
+    assert there["contentId"] != first["contentId"]
+
+
+async def test_stores_are_made_listed_and_described(home: Path):
+    async with opened(home) as app:
+        made = await say(app, "createStore", metadata={"name": "Teas", "description": "of the world"})
+        assert made["id"] == made["storeId"]
+        assert (await say(app, "createStore"))["name"] == "Unnamed Store"
+        await say(app, "addContent", content=TEA, store_id=made["storeId"])
+        info = await say(app, "getStoreInfo", store_id=made["storeId"])
+        assert {name: info[name] for name in ("name", "description", "contentCount", "chunkCount", "totalSize")} == {
+            "name": "Teas",
+            "description": "of the world",
+            "contentCount": 1,
+            "chunkCount": 1,
+            "totalSize": len(TEA),
+        }
+        first = await say(app, "listStores", pagination={"limit": 1})
+        second = await say(app, "listStores", pagination={"offset": 1, "limit": 1})
+        assert (first["total"], first["hasMore"], second["hasMore"]) == (2, True, False)
+        assert {first["stores"][0]["name"], second["stores"][0]["name"]} == {"Teas", "Unnamed Store"}
+
+
+async def test_listing_is_newest_first_and_in_pages(home: Path):
+    async with opened(home) as app:
+        for day in ("03", "01", "02"):
+            await added(app, f"text of day {day}", filename=day, uploaded_at=f"2025-01-{day}")
+        page = await say(app, "listContent", pagination={"offset": 0, "limit": 2})
+        rest = await say(app, "listContent", pagination={"offset": 2})
+    assert [each["filename"] for each in page["contents"]] == ["03", "02"]
+    assert (page["total"], page["hasMore"], rest["hasMore"]) == (3, True, False)
+    assert [each["filename"] for each in rest["contents"]] == ["01"]
+
+
+async def test_updating_replaces_text_and_index_in_one_step(home: Path):
+    async with opened(home) as app:
+        made = await added(app, filename="tea.md")
+        renamed = await say(app, "updateContent", content_id=made["contentId"], metadata={"filename": "drinks.md"})
+        assert (renamed["filename"], renamed["version"], renamed["preview"]) == ("drinks.md", 2, TEA)
+        assert len(await found(app, "steeped")) == 1
+        changed = await say(app, "updateContent", content_id=made["contentId"], content="Water boils.")
+        assert (changed["filename"], changed["version"]) == ("drinks.md", 3)
+        assert await found(app, "steeped") == []
+        assert [each["contentId"] for each in await found(app, "boiling water")] == [made["contentId"]]
+
+
+async def test_what_is_deleted_is_gone_everywhere(home: Path):
+    async with opened(home) as app:
+        made = await added(app)
+        assert await say(app, "deleteContent", content_id=made["contentId"]) == {
+            "contentId": made["contentId"],
+            "deleted": True,
+        }
+        assert await found(app, "tea") == []
+        assert (await say(app, "listContent"))["total"] == 0
+        for tool in ("readContent", "deleteContent"):
+            with pytest.raises(NotFound) as gone:
+                await app.call(tool, MINE, content_id=made["contentId"])
+            assert gone.value.code == "CONTENT_NOT_FOUND"
+
+
+async def test_sessions_people_and_workspaces_do_not_see_one_another(home: Path):
+    async with opened(home) as app:
+        made = await added(app, "a secret of mine")
+        strangers = (OTHERS, Call(session="mine", workspace="elsewhere"), Call(session="mine", identity="eve@x.org"))
+        for stranger in strangers:
+            assert await found(app, "secret", stranger) == []
+            assert (await say(app, "listStores", stranger))["stores"] == []
+            tries: list[tuple[str, dict[str, Any]]] = [
+                ("readContent", {"content_id": made["contentId"]}),
+                ("deleteContent", {"content_id": made["contentId"]}),
+                ("updateContent", {"content_id": made["contentId"], "content": "x"}),
+                ("getStoreInfo", {"store_id": made["storeId"]}),
+                ("listContent", {"store_id": made["storeId"]}),
+                ("addContent", {"store_id": made["storeId"], "content": "x"}),
+                ("keywordSimilaritySearch", {"store_id": made["storeId"], "query": "secret"}),
+            ]
+            for tool, arguments in tries:
+                with pytest.raises(NotFound) as refused:
+                    await app.call(tool, stranger, **arguments)
+                assert refused.value.code in {"CONTENT_NOT_FOUND", "STORE_NOT_FOUND"}
+        assert len(await found(app, "secret")) == 1
+
+
+async def test_everything_outlives_the_process(home: Path):
+    async with opened(home) as app:
+        made = await added(app)
+    async with opened(home) as app:
+        assert [each["contentId"] for each in await found(app, "tea")] == [made["contentId"]]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("addContent", {}, "MISSING_INPUT"),
+        ("addContent", {"content": "a", "file_url": "b"}, "invalid_input"),
+        ("addContent", {"content": "x" * 2_000}, "CONTENT_TOO_LARGE"),
+        ("addContent", {"content": "a", "store_id": "store_none"}, "STORE_NOT_FOUND"),
+        ("addContent", {"file_url": "ftp://host/file"}, "invalid_input"),
+        ("addContent", {"file_url": "file://elsewhere/share/file"}, "invalid_input"),
+        ("addContent", {"content": "a", "metadata": {"uploaded_at": "yesterday"}}, "invalid_input"),
+        ("addContent", {"content": "a", "metadata": {"size": -1}}, "invalid_input"),
+        ("updateContent", {"content_id": "content_none", "content": "x"}, "CONTENT_NOT_FOUND"),
+        ("updateContent", {"content_id": "content_none"}, "MISSING_INPUT"),
+        ("keywordSimilaritySearch", {"query": "  "}, "invalid_input"),
+        ("keywordSimilaritySearch", {"query": "a", "options": {"top_n": 101}}, "invalid_input"),
+        ("keywordSimilaritySearch", {"query": "a", "options": {"threshold": 2}}, "invalid_input"),
+        ("listContent", {"pagination": {"limit": 1_001}}, "invalid_input"),
+    ],
+)
+async def test_errors_are_told_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
+    async with opened(home, text_chars=1_000) as app:
+        with pytest.raises(OutriderError) as error:
+            await app.call(tool, MINE, **arguments)
+    assert error.value.code == code
+    assert error.value.hint
+
+
+async def test_lines_that_are_not_there_are_an_error_that_says_which_are(home: Path):
+    async with opened(home) as app:
+        made = await added(app)
+        for lines in ({"from_line": 8}, {"from_line": 3, "to_line": 2}):
+            with pytest.raises(InvalidInput, match="lines 1 to 7") as error:
+                await app.call("readContent", MINE, content_id=made["contentId"], **lines)
+            assert error.value.code == "INVALID_LINE_RANGE"
+
+
+async def test_reading_goes_on_where_it_stopped_also_within_one_line(home: Path):
+    text = "first\r\n" + "word " * 5_000 + "\r\nlast"
+    async with opened(home) as app:
+        made = await added(app, text)
+        parts, offset = [], 0
+        while offset is not None:
+            part = await say(app, "readContent", content_id=made["contentId"], offset=offset, max_chars=7_000)
+            parts.append(part["content"])
+            offset = part.get("nextOffset")
+    assert "".join(parts) == text
+    assert len(parts) == 4
+
+
+async def test_search_filters_before_it_counts(home: Path):
+    async with opened(home) as app:
+        for number in range(30):
+            await added(app, f"tea tea tea number {number}", filename=f"n{number}.txt", uploaded_at="2025-01-01")
+        await added(app, "some tea among many other things here", filename="w.md", mime_type="text/markdown",
+                    uploaded_at="2025-03-01")  # fmt: skip
+        assert len(await found(app, "tea", top_n=5)) == 5
+        for only in ({"mime_type": "text/mark*"}, {"source": "W.MD"}, {"since": "2025-02-01T00:00:00+01:00"}):
+            assert [each["filename"] for each in await found(app, "tea", top_n=3, **only)] == ["w.md"]
+        assert len(await found(app, "tea", top_n=100, until="2025-02-01")) == 30
+        assert await found(app, "tea", since="2030-01-01") == []
+        best = (await found(app, "tea"))[0]["score"]
+        assert all(each["score"] >= best for each in await found(app, "tea", threshold=best))
+
+
+async def test_a_hit_can_bring_its_neighbours(home: Path):
+    parts = [f"Part {n}. " + f"filler{n} " * 110 for n in range(8)]
+    async with opened(home) as app:
+        await added(app, "\n\n".join(parts))
+        alone = (await found(app, "filler4", top_n=1))[0]
+        hit = (await found(app, "filler4", top_n=1, neighbours=1))[0]
+    assert "before" not in alone
+    assert "filler3" in hit["before"]
+    assert "filler5" in hit["after"]
+
+
+async def test_without_anything_that_embeds_the_error_names_the_keyword_tool(home: Path):
+    async with opened(home, embedding={"provider": "off"}) as app:
+        await added(app)
+        assert (await say(app, "getStoreInfo"))["semantic"] is False
+        for tool in ("semantic", "hybrid"):
+            with pytest.raises(NotConfigured, match="meaning") as error:
+                await found(app, "tea", tool=tool)
+            assert error.value.code == "semantic_unavailable"
+            assert "keywordSimilaritySearch" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "FILE:///etc/passwd",
+        "file://localhost/etc/passwd",
+        "../../../../../../etc/passwd",
+        "notes/../../../outside.txt",
+        "link.txt",
+        "folder/outside.txt",
+        "~/outside.txt",
+        "file:///proc/self/environ",
+        "file:%2F%2F%2Fetc%2Fpasswd",
+        "a\0b",
+    ],
+)
+async def test_no_file_outside_the_workspace_and_the_roots_is_read(home: Path, place: str):
+    (home / "outside.txt").write_text("outside")
+    async with opened(home) as app:
+        own = app_workspace(app)
+        (own / "link.txt").symlink_to(home / "outside.txt")
+        (own / "folder").symlink_to(home)
+        with pytest.raises((Refused, InvalidInput, NotFound)):
+            await app.call("addContent", MINE, file_url=place)
+        assert (await say(app, "listStores"))["total"] == 0
+
+
+def app_workspace(app: App) -> Path:
+    """The directory of the session's files."""
+    from outrider.workspace import Workspaces
+
+    return Workspaces(app.loaded.settings.data_dir / "workspaces", app.loaded.settings.workspace).of(MINE).directory
+
+
+async def test_files_of_the_workspace_and_of_allowed_roots_are_kept(home: Path):
+    root = home / "books"
+    root.mkdir()
+    (root / "b.csv").write_text("name,score\ntea,1\r\nwater,2\n")
+    async with opened(home, roots=[str(root)]) as app:
+        (app_workspace(app) / "code.py").write_bytes("def brew():\n    return 'Té'\n".encode("latin-1"))
+        for place in ("code.py", f"file://{app_workspace(app)}/code.py"):
+            code = await say(app, "addContent", file_url=place)
+            assert (code["filename"], code["lineCount"]) == ("code.py", 2)
+        table = await say(app, "addContent", file_url=f"file://{root}/b.csv")
+        assert (await say(app, "readContent", content_id=table["contentId"]))["content"] == (
+            "name,score\ntea,1\r\nwater,2\n"
+        )
+        with pytest.raises(Refused, match=r"content\.roots|outside"):
+            await app.call("addContent", MINE, file_url=f"file://{home}/books-2/x")
+
+
+async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
+    async with opened(home, file_bytes=2_000) as app:
+        with (app_workspace(app) / "big.txt").open("wb") as file:
+            file.truncate(10**12)
+        with pytest.raises(InvalidInput) as error:
+            await app.call("addContent", MINE, file_url="big.txt")
+    assert error.value.code == "FILE_TOO_LARGE"
+
+
+async def test_documents_become_markdown_and_pages_come_through_the_guard(home: Path):
+    site = houses.pages({"/tea": houses.article("All about tea", "Green tea is steeped. " * 20)})
+    async with houses.opened(home, site) as house:
+        page = await say(house.app, "addContent", file_url=f"{house.site}/tea")
+        assert page["mimeType"] == "text/html"
+        [hit] = await found(house.app, "steeped tea")
+        assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site}/tea")
+        with pytest.raises(Refused):
+            await house.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
+        (app_workspace(house.app) / "p.html").write_text(houses.article("Local", "Words of a local file. " * 20))
+        local = await say(house.app, "addContent", file_url="p.html")
+        assert "<p>" not in local["preview"]
+
+
+async def test_the_service_context_counts_and_names(home: Path):
+    async with opened(home) as app:
+        await added(app, filename="tea.md")
+        await say(app, "createStore", name="second")
+        text, state = await service_context(app.content, MINE)
+    assert text.splitlines()[:5] == [
+        "# Content Store Server Status",
+        "**Server**: content_store",
+        "**Status**: Active",
+        "**Stores Available**: 2 stores",
+        "**Total Content**: 1 items",
+    ]
+    assert "tea.md" in text
+    assert (state["totalStores"], state["totalContent"]) == (2, 1)
+
+
+async def test_many_sessions_at_once_keep_their_own(home: Path):
+    async with opened(home) as app:
+
+        async def one(number: int) -> None:
+            call = Call(session=f"s{number}")
+            for part in range(4):
+                await added(app, f"word{number} tea part {part}", call)
+            hits = await found(app, f"word{number} tea", call, top_n=100)
+            assert len(hits) == 4
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(16):
+                tasks.start_soon(one, number)
