@@ -1,0 +1,164 @@
+"""Another MCP server, made with the official SDK: as a program over its standard streams, or as an ASGI app.
+
+It keeps a diary in a file, so that tests see from outside what was really done, and by which process.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    CallToolResult,
+    EmbeddedResource,
+    ErrorData,
+    ImageContent,
+    JSONRPCError,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+    ToolListChangedNotification,
+)
+
+DIARY = Path(os.environ.get("DIARY", os.devnull))
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
+READS = ToolAnnotations(read_only_hint=True)
+more: list[Tool] = []
+bus = InMemorySubscriptionBus()
+
+
+def note(what: str, **facts: Any) -> None:
+    """One line of the diary."""
+    with DIARY.open("a") as file:
+        file.write(json.dumps({"what": what, "pid": os.getpid(), **facts}) + "\n")
+
+
+def tools() -> list[Tool]:
+    return [
+        Tool(name="look", description="Looks.", input_schema=EMPTY, annotations=READS),
+        Tool(name="say-it", title="Say it", description="Says.", input_schema=TEXT, annotations=READS),
+        Tool(
+            name="append",
+            description="Keeps a line.",
+            input_schema=TEXT,
+            annotations=ToolAnnotations(destructive_hint=False, idempotent_hint=True),
+        ),
+        Tool(name="wipe", description="Wipes all.", input_schema=TEXT),
+        Tool(name="everything", description="Shows all kinds of content.", input_schema=EMPTY, annotations=READS),
+        Tool(name="die", description="Ends the server.", input_schema=EMPTY, annotations=READS),
+        Tool(name="slow", description="Takes long.", input_schema=EMPTY, annotations=READS),
+        Tool(name="fail", description="Fails.", input_schema=EMPTY, annotations=READS),
+        Tool(name="grow", description="Brings another tool.", input_schema=EMPTY, annotations=READS),
+        Tool(name="environment", description="Its environment.", input_schema=EMPTY, annotations=READS),
+        *more,
+    ]
+
+
+async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
+    return ListToolsResult(tools=tools())
+
+
+async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+    arguments = params.arguments or {}
+    meta = dict(context.meta or {})
+    note(params.name, arguments=arguments, key=meta.get("outrider/idempotencyKey"))
+    if params.name == "die":
+        os._exit(3)
+    if params.name == "slow":
+        await anyio.sleep_forever()
+    if params.name == "fail":
+        return CallToolResult(content=[TextContent(text="no paper left")], is_error=True)
+    if params.name == "everything":
+        return everything()
+    if params.name == "environment":
+        return said(json.dumps(sorted(os.environ)))
+    if params.name == "grow":
+        more.append(Tool(name="fresh", description="New.", input_schema=EMPTY, annotations=READS))
+        await bus.publish(ToolsListChanged())
+        if context.protocol_version < "2026-07-28":
+            await context.session.send_notification(ToolListChangedNotification())
+    return said(f"{params.name}: {arguments.get('text', '')}")
+
+
+def said(text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=text)])
+
+
+def everything() -> CallToolResult:
+    page = TextResourceContents(uri="notes://1", mime_type="text/markdown", text="# A note")
+    return CallToolResult(
+        content=[
+            TextContent(text="a text\u200b with a hidden letter"),
+            ImageContent(data=PIXEL, mime_type="image/png"),
+            EmbeddedResource(resource=page),
+            ResourceLink(uri="https://files.example/report.pdf", name="report.pdf", mime_type="application/pdf"),
+        ],
+        structured_content={"count": 4},
+    )
+
+
+def server() -> Server[Any]:
+    return Server("diary", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=ListenHandler(bus))
+
+
+async def over_stdio() -> None:
+    made = server()
+    options = made.create_initialization_options(NotificationOptions(tools_changed=True))
+    async with stdio_server() as (reading, writing):
+        if "LEGACY" not in os.environ:
+            await made.run(reading, writing, options)
+            return
+        onward, received = anyio.create_memory_object_stream[Any](0)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(without_discovery, reading, writing, onward)
+            await made.run(received, writing, options)
+            tasks.cancel_scope.cancel()
+
+
+async def without_discovery(reading: Any, writing: Any, onward: Any) -> None:
+    """Makes a server of it that is older than `server/discover`."""
+    async with onward:
+        async for item in reading:
+            if getattr(item.message, "method", "") == "server/discover":
+                unknown = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+                await writing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=item.message.id, error=unknown)))
+            else:
+                await onward.send(item)
+
+
+def app(token: str = "") -> Any:
+    """The server over HTTP, as an ASGI app; with a token it lets only its bearer in."""
+    from starlette.responses import PlainTextResponse
+
+    inner = server().streamable_http_app(streamable_http_path="/mcp", host="127.0.0.1")
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers") or [])
+        if scope["type"] == "http" and token and headers.get(b"authorization") != f"Bearer {token}".encode():
+            await PlainTextResponse("who are you?", 401)(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    return guarded
+
+
+if __name__ == "__main__":
+    print("the diary opens", file=sys.stderr)
+    if "BROKEN" in os.environ:  # as servers do that lack a key
+        sys.exit("no DIARY_KEY in the environment")
+    note("started")
+    anyio.run(over_stdio)

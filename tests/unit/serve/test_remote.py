@@ -1,0 +1,222 @@
+"""Other MCP servers: real ones, as a program and behind an address, in both eras of the protocol."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+import mcp_servers
+from outrider.agents.remote import RemoteTool, names_of
+from outrider.agents.settings import McpServer
+from outrider.core.context import Call, RunContext
+from outrider.core.egress.guard import Guard
+from outrider.core.egress.policy import EgressSettings
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Unavailable
+from outrider.core.result import Image, Link, Resource, Result, Text
+from outrider.serve.remote import RemoteServers
+
+PROGRAM = str(Path(mcp_servers.__file__))
+RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", call_id="call_7")
+
+
+def program(**env: str) -> McpServer:
+    return McpServer(command=sys.executable, args=[PROGRAM], env=env)
+
+
+@asynccontextmanager
+async def servers(environ: dict[str, str] | None = None, **configured: McpServer) -> AsyncGenerator[RemoteServers]:
+    made = RemoteServers(configured, environ or {}, Guard(EgressSettings()), {"web_look"})
+    try:
+        with anyio.fail_after(60):
+            yield made
+    finally:
+        await made.aclose()
+
+
+async def tool(remote: RemoteServers, server: str, original: str) -> RemoteTool:
+    return next(each for each in await remote.tools(server) if each.original == original)
+
+
+async def call(made: RemoteTool, call: Call | None = None, **arguments: Any) -> Result:
+    return await made.run({}, call or Call(), made.validated(arguments))
+
+
+def diary(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    return tmp_path / "diary"
+
+
+@pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
+async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]):
+    async with servers(notes=program(**env)) as remote:
+        found = {each.original: each for each in await remote.tools("notes")}
+    say = found["say-it"]
+    assert (say.name, say.title, say.input_schema["required"]) == ("notes_say_it", "Say it", ["text"])
+    assert {each.untrusted for each in found.values()} == {True}
+    assert [(each, found[each].effect, found[each].stake) for each in ("look", "append", "wipe")] == [
+        ("look", "read", "never_ask"),
+        ("append", "write", "low"),
+        ("wipe", "act", "high"),
+    ]
+    assert found["append"].idempotent
+    assert not found["wipe"].idempotent
+
+
+async def test_it_starts_at_the_first_use_and_once(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        assert not pages.exists()
+        await call(await tool(remote, "notes", "look"))
+        await call(await tool(remote, "notes", "look"))
+    assert [each["what"] for each in diary(pages)] == ["started", "look", "look"]
+
+
+async def test_it_ends_with_the_house(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        await remote.tools("notes")
+    with pytest.raises(ProcessLookupError):
+        os.kill(diary(pages)[0]["pid"], 0)
+
+
+async def test_it_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-ours")
+    async with servers({"TOKEN": "t"}, notes=program(THEIRS="${TOKEN}", ELSE="${NONE:-there}")) as remote:
+        seen = json.loads((await call(await tool(remote, "notes", "environment"))).text)
+    assert "OPENAI_API_KEY" not in seen
+    assert {"THEIRS", "ELSE", "PATH"} <= set(seen)
+
+
+async def test_every_call_carries_its_idempotency_key(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        await call(await tool(remote, "notes", "append"), Call(run=RUN), text="x")
+    assert diary(pages)[-1] == {
+        "what": "append",
+        "pid": diary(pages)[0]["pid"],
+        "arguments": {"text": "x"},
+        "key": "run_1:call_7",
+    }
+
+
+async def test_all_kinds_of_content_come_through():
+    async with servers(notes=program()) as remote:
+        result = await call(await tool(remote, "notes", "everything"))
+    text, picture, page, link = result.content
+    assert text == Text("a text with a hidden letter")
+    assert isinstance(picture, Image)
+    assert picture.data.startswith(b"\x89PNG")
+    assert isinstance(page, Resource)
+    assert (page.uri, page.text) == ("notes://1", "# A note")
+    assert link == Link("https://files.example/report.pdf", "report.pdf", "application/pdf", None)
+    assert result.data == {"count": 4}
+
+
+async def test_a_tool_that_fails_says_so_in_its_own_words():
+    async with servers(notes=program()) as remote:
+        result = await call(await tool(remote, "notes", "fail"))
+    assert (result.is_error, result.text) == (True, "no paper left")
+
+
+async def test_wrong_arguments_are_named_before_anything_is_sent(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        with pytest.raises(InvalidInput) as caught:
+            await call(await tool(remote, "notes", "wipe"), text=5)
+    assert caught.value.message == "notes_wipe: text: 5 is not of type 'string'"
+    assert [each["what"] for each in diary(pages)] == ["started"]
+
+
+async def test_a_server_that_died_is_started_again_for_the_next_call(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        with pytest.raises(Unavailable) as caught:
+            await call(await tool(remote, "notes", "die"))
+        assert (await call(await tool(remote, "notes", "look"))).text == "look: "
+    assert caught.value.code == "server_died"
+    assert "find out first" in caught.value.hint
+    assert [each["what"] for each in diary(pages)] == ["started", "die", "started", "look"]
+
+
+async def test_one_that_was_killed_while_nobody_called_costs_no_call(pages: Path):
+    async with servers(notes=program(DIARY=str(pages))) as remote:
+        look = await tool(remote, "notes", "look")
+        os.kill(diary(pages)[0]["pid"], 9)
+        while await _alive(remote):
+            await anyio.lowlevel.checkpoint()
+        assert (await call(look)).text == "look: "
+
+
+async def _alive(remote: RemoteServers) -> bool:
+    return remote._connections["notes"]._client is not None
+
+
+@pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
+async def test_tools_that_come_are_seen(env: dict[str, str]):
+    async with servers(notes=program(**env)) as remote:
+        before = len(await remote.tools("notes"))
+        await call(await tool(remote, "notes", "grow"))
+        while len(await remote.tools("notes")) == before:
+            await anyio.lowlevel.checkpoint()
+        assert (await call(await tool(remote, "notes", "fresh"))).text == "fresh: "
+
+
+async def test_an_address_of_this_machine_is_reached_because_the_operator_wrote_it():
+    async with fakes.serve(mcp_servers.app()) as url, servers(notes=McpServer(url=f"{url}/mcp")) as remote:
+        assert (await call(await tool(remote, "notes", "say-it"), text="hello")).text == "say-it: hello"
+
+
+async def test_an_address_gets_the_headers_that_were_configured():
+    headers = {"Authorization": "Bearer ${TOKEN}"}
+    async with fakes.serve(mcp_servers.app("tok")) as url:
+        kept = McpServer(url=f"{url}/mcp", headers=headers)
+        async with servers({"TOKEN": "tok"}, notes=kept, shut=McpServer(url=f"{url}/mcp")) as remote:
+            assert (await call(await tool(remote, "notes", "look"))).text == "look: "
+            with pytest.raises(NotConfigured) as caught:
+                await remote.tools("shut")
+    assert "HTTP 401" in caught.value.message
+    assert "mcpServers.shut.headers.Authorization" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("server", "kind", "said", "remedy"),
+    [
+        (McpServer(command="no-such-program"), Unavailable, "cannot be started: No such file", "`no-such-program`"),
+        (program(BROKEN="1"), Unavailable, "no DIARY_KEY in the environment", "runs by itself"),
+        (McpServer(command="${NOPE}"), NotConfigured, "the environment has no NOPE", "set NOPE"),
+        (McpServer(url="http://127.0.0.1:9/mcp"), Unavailable, "cannot be reached", "http://127.0.0.1:9/mcp is right"),
+        (McpServer(command="x", disabled=True), NotConfigured, "'x' is disabled", "remove `disabled`"),
+    ],
+    ids=["nothing", "broken", "variable", "closed port", "disabled"],
+)
+async def test_a_server_that_cannot_be_used_says_why(
+    server: McpServer, kind: type[OutriderError], said: str, remedy: str
+):
+    async with servers(x=server) as remote:
+        with pytest.raises(kind) as caught:
+            await remote.tools("x")
+    assert said in caught.value.message
+    assert remedy in caught.value.hint
+
+
+async def test_a_server_that_nobody_configured_is_named_with_the_nearest():
+    async with servers(notes=program()) as remote:
+        with pytest.raises(NotFound) as caught:
+            await remote.tools("note")
+    assert caught.value.message == "mcp: no server 'note'"
+    assert caught.value.hint.startswith("did you mean 'notes'? add it to ~/.outrider/mcp.json")
+
+
+def test_names_are_unique_short_and_always_the_same():
+    long = "a" * 80
+    names = names_of("My Server", ["get-it", "get_it", "look", long], {"My_Server_look"})
+    assert names == names_of("My Server", [long, "look", "get_it", "get-it"], {"My_Server_look"})
+    assert len(set(names.values())) == 4
+    assert all(len(name) <= 64 and "__" not in name for name in names.values())
+    assert names_of("run", ["researcher"])["researcher"] != "run_researcher"
