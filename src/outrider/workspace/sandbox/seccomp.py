@@ -65,9 +65,10 @@ ALWAYS = (
     Rule("personality", argument=0, values=PLAIN_PERSONALITIES, unless=True),
     *(Rule(call, argument=at, mask=SETUID_BITS, values=(0,), unless=True) for call, at in MODES.items()),
 )
-# Where other processes of the same user are in reach, because there are no namespaces.
+# Where other processes of the same user are in reach, and attributes of files, because there are no namespaces.
 SHARED = (
     *(Rule(call) for call in ("setsid", "setpgid", "mq_open", "msgget", "semget", "shmget", "sched_setattr")),
+    *(Rule(call) for call in ("setxattr", "lsetxattr", "removexattr", "lremovexattr")),
     *(Rule(call, argument=0, values=(0,), unless=True) for call in ("prlimit64", "sched_setaffinity")),
     *(Rule(call, argument=0, values=(0,), unless=True) for call in ("sched_setparam", "sched_setscheduler")),
     *(Rule(call, argument=1, values=(0,), unless=True) for call in ("setpriority", "ioprio_set")),
@@ -77,7 +78,6 @@ ATTRIBUTES = "chmod chown fchmodat fchmodat2 fchownat futimesat lchown utime uti
 OWNED = (
     *(Rule(call, 0) for call in ATTRIBUTES.split()),
     Rule("utimensat", 0, argument=1, values=(0,), unless=True),
-    *(Rule(call) for call in ("setxattr", "lsetxattr", "removexattr", "lremovexattr")),
 )
 SIGNALS = "kill tkill tgkill pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo"
 UNSCOPED = tuple(Rule(call) for call in SIGNALS.split())

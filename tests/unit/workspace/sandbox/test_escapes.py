@@ -1,0 +1,166 @@
+"""Nothing gets out of a sandbox: each way that we know is tried from inside, at each level that claims to hold it.
+
+Where a level cannot be had on this machine (no bubblewrap, namespaces forbidden), its tests say so and are skipped.
+"""
+
+import ctypes
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import escapes
+from outrider.workspace.sandbox import CodeSettings, Job, Level, Sandbox
+from outrider.workspace.sandbox.identity import unused_uid
+from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.syscalls import MACHINES, NUMBERS
+
+SCRIPT = Path(escapes.__file__).read_bytes()
+CANARY = "canary-3141592653"
+libc = ctypes.CDLL(None, use_errno=True)
+
+pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+
+
+class World:
+    """A workspace, and what lies around it, open to everybody: only the sandbox keeps code from it."""
+
+    def __init__(self, folder: Path, level: Level) -> None:
+        folder.chmod(0o755)
+        self.workspace = folder / "workspaces" / "mine"
+        self.other = folder / "workspaces" / "other"
+        self.outside = Path(tempfile.mkdtemp(prefix="outside-", dir="/tmp"))
+        self.workspace.mkdir(parents=True)
+        self.other.mkdir()
+        self.outside.chmod(0o777)
+        self.uid = unused_uid(self.workspace)
+        for name in ("secret", "writable", "victim-1", "victim-2"):
+            self._open(self.outside / name)
+        self._open(self.other / "theirs.txt")
+        self.shared = self._open(Path("/dev/shm", f"outrider-{uuid.uuid4().hex}"))
+        self.owned = self._open(self.outside / "owned")
+        environ = {"PATH": os.environ["PATH"], "SECRET": CANARY}
+        user = None if level == "none" else self.uid
+        self.victim = subprocess.Popen(["sleep", "600"], user=user, process_group=0, env=environ)
+        self.segment = 1 + uuid.uuid4().int % 0x7FFFFFF0
+        self._segment_id = libc.shmget(self.segment, 4_096, 0o1666)
+        self.listener = socket.create_server(("::ffff:127.0.0.1", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+        self.path_socket, self.abstract_socket = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        self.path_socket.bind(str(self.outside / "socket"))
+        (self.outside / "socket").chmod(0o777)
+        self.abstract = f"outrider-{uuid.uuid4().hex}"
+        self.abstract_socket.bind("\0" + self.abstract)
+        self.path_socket.listen()
+        self.abstract_socket.listen()
+
+    @staticmethod
+    def _open(path: Path) -> Path:
+        path.write_text("secret")
+        path.chmod(0o666)
+        return path
+
+    def facts(self, level: Level, wanted: list[str]) -> dict[str, Any]:
+        machine = MACHINES.index(platform.machine())
+        return {
+            "level": level,
+            "wanted": wanted,
+            "calls": {name: numbers[machine] for name, numbers in NUMBERS.items() if numbers[machine] is not None},
+            "secret": str(self.outside / "secret"),
+            "writable": str(self.outside / "writable"),
+            "owned": str(self.owned),
+            "outside": str(self.outside),
+            "other": str(self.other),
+            "data": str(self.workspace.parent),
+            "shared": self.shared.name,
+            "server": os.getpid(),
+            "canary": CANARY,
+            "victim": self.victim.pid,
+            "segment": self.segment,
+            "port": self.listener.getsockname()[1],
+            "socket": str(self.outside / "socket"),
+            "abstract": self.abstract,
+        }
+
+    def close(self) -> None:
+        self.victim.kill()
+        self.victim.wait()
+        libc.shmctl(self._segment_id, 0, None)
+        for each in (self.listener, self.path_socket, self.abstract_socket):
+            each.close()
+        self.shared.unlink(missing_ok=True)
+        shutil.rmtree(self.outside)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A folder that every user can enter."""
+    with tempfile.TemporaryDirectory(prefix="outrider-test-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def outcomes(place: Path) -> dict[str, dict[str, str]]:
+    """What came of the attempts, by level; empty where this machine does not have the level. Filled when asked for."""
+    return {}
+
+
+def results(outcomes: dict[str, dict[str, str]], place: Path, level: Level) -> dict[str, str]:
+    if level not in outcomes:
+        (place / level).mkdir()
+        world = World(place / level, level)
+        try:
+            outcomes[level] = anyio.run(attempted, world, level)
+        finally:
+            world.close()
+    return outcomes[level]
+
+
+async def attempted(world: World, level: Level) -> dict[str, str]:
+    """Runs all attempts in one execution (each is a process of its own)."""
+    os.environ["OUTRIDER_CANARY"] = CANARY
+    sandbox = Sandbox(CodeSettings(isolation=level))
+    found = await sandbox.isolation()
+    if found.backend is None:
+        return {"": "; ".join(found.reasons.values())}
+    python = await sandbox.python(world.workspace)
+    wanted = sorted(escapes.CONTROLS) if level == "none" else []
+    job = Job(
+        world.workspace,
+        lambda inside: [str(python.executable), f"{inside.beside}/escapes.py"],
+        beside={"escapes.py": SCRIPT, "facts.json": json.dumps(world.facts(level, wanted)).encode()},
+        reads=python.reads,
+    )
+    running = await sandbox.start(job)
+    await running.run(120)
+    assert running.exit_code == 0, running.stderr.text
+    if level != "none":
+        assert world.victim.poll() is None
+    return json.loads(running.stdout.text)
+
+
+HELD_BY = [("namespaces", name) for name in escapes.ATTEMPTS]
+HELD_BY += [("landlock", name) for name in escapes.ATTEMPTS if name not in escapes.NAMESPACES_ONLY]
+
+
+@pytest.mark.parametrize(("level", "name"), HELD_BY)
+def test_code_does_not_get_out(outcomes: dict[str, dict[str, str]], place: Path, level: Level, name: str):
+    result = results(outcomes, place, level)
+    if "" in result:
+        pytest.skip(f"this machine has no {level}: {result['']}")
+    assert result[name].startswith("held:"), result[name]
+
+
+@pytest.mark.parametrize("name", sorted(escapes.CONTROLS))
+def test_the_attempts_do_what_they_say(outcomes: dict[str, dict[str, str]], place: Path, name: str):
+    assert results(outcomes, place, "none")[name].startswith("escaped:")
