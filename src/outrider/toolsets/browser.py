@@ -75,12 +75,7 @@ async def closeSession(browsers: Browsers, call: Call, /, sessionId: str) -> Res
 @browser.tool(title="List sessions", untrusted=True)
 async def listSessions(browsers: Browsers, call: Call, /) -> Result:
     """List your open sessions."""
-    sessions = browsers.list(call.session)
-    rows: dict[str, dict[str, Any]] = {}
-    async with anyio.create_task_group() as tasks:
-        for session in sessions:
-            tasks.start_soon(_describe, session, rows)
-    found = [rows[session.id] for session in sessions]
+    found = await open_sessions(browsers, call)
     return Result((Text(json.dumps(found, ensure_ascii=False)),), data={"sessions": found})
 
 
@@ -200,6 +195,16 @@ def _caveats(arrival: "Arrival") -> list[str]:
 def _stepped(arrival: "Arrival", session: "Session", where: str) -> Result:
     first = f"Went {where} to " if arrival.moved else f"There is nothing to go {where} to; still at "
     return _arrived(first, arrival, {"status": arrival.status, "moved": arrival.moved}, session)
+
+
+async def open_sessions(browsers: Browsers, call: Call) -> list[dict[str, Any]]:
+    """The caller's open sessions as data, oldest first."""
+    sessions = browsers.list(call.session)
+    rows: dict[str, dict[str, Any]] = {}
+    async with anyio.create_task_group() as tasks:
+        for session in sessions:
+            tasks.start_soon(_describe, session, rows)
+    return [rows[session.id] for session in sessions]
 
 
 async def _describe(session: "Session", rows: dict[str, dict[str, Any]]) -> None:
