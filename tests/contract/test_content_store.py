@@ -11,6 +11,7 @@ import houses
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
+from outrider.core.result import Resource
 from outrider.settings import load
 from outrider.toolsets.content_store import service_context
 
@@ -266,7 +267,12 @@ async def test_search_filters_before_it_counts(home: Path):
         await added(app, "some tea among many other things here", filename="w.md", mime_type="text/markdown",
                     uploaded_at="2025-03-01")  # fmt: skip
         assert len(await found(app, "tea", top_n=5)) == 5
-        for only in ({"mime_type": "text/mark*"}, {"source": "W.MD"}, {"since": "2025-02-01T00:00:00+01:00"}):
+        filters: list[dict[str, Any]] = [
+            {"mime_type": "text/mark*"},
+            {"source": "W.MD"},
+            {"since": "2025-02-01T00:00Z"},
+        ]
+        for only in filters:
             assert [each["filename"] for each in await found(app, "tea", top_n=3, **only)] == ["w.md"]
         assert len(await found(app, "tea", top_n=100, until="2025-02-01")) == 30
         assert await found(app, "tea", since="2030-01-01") == []
@@ -400,3 +406,40 @@ async def test_many_sessions_at_once_keep_their_own(home: Path):
         async with anyio.create_task_group() as tasks:
             for number in range(16):
                 tasks.start_soon(one, number)
+
+
+async def test_what_is_read_is_kept_and_can_be_found(home: Path):
+    site = houses.pages({"/tea": houses.article("All about tea", "Green tea is steeped. " * 20)})
+    async with houses.opened(home, site) as house:
+        url = f"{house.site}/tea"
+        fetched = await house.app.call("web_fetch", MINE, url=url)
+        content_id = fetched.meta["outrider/content_id"]
+        assert fetched.text.startswith(f"Content-Id: {content_id}\n")
+        passages = await house.app.call("web_fetch", MINE, url=url, query="steeped")
+        assert passages.meta["outrider/content_id"] == content_id
+        [browsed] = (await house.app.call("webbrowser", MINE, urls=[url])).content
+        assert isinstance(browsed, Resource)
+        assert browsed.fields["contentId"] == browsed.meta["outrider/content_id"] == content_id
+        [hit] = await found(house.app, "steeped")
+        assert (hit["contentId"], hit["source"]) == (content_id, url)
+        assert await found(house.app, "steeped", OTHERS) == []
+
+
+async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
+    bodies = {"/tea": houses.article("Tea", "It was green once. " * 20)}
+    async with houses.opened(home, houses.pages(bodies), more={"pages": {"max_age": 0}}) as house:
+        first = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+        bodies["/tea"] = houses.article("Tea", "It is black now. " * 20)
+        second = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+        assert first.meta["outrider/content_id"] == second.meta["outrider/content_id"]
+        assert await found(house.app, "green") == []
+        assert len(await found(house.app, "black")) == 1
+
+
+@pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
+async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str, Any]):
+    site = houses.pages({"/tea": houses.article("Tea", "Words. " * 50)})
+    async with houses.opened(home, site, more=more) as house:
+        fetched = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+        assert "outrider/content_id" not in fetched.meta
+        assert (await house.app.content.stores(MINE))[1] == 0

@@ -1,6 +1,7 @@
 """The web in two tools: find pages, read pages. The compact face, and the one most agents need."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ from outrider.pages import Excerpt, Page, Pages
 from outrider.search import Found, Query, Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
 
 web = Toolset(
     "web",
@@ -84,6 +86,7 @@ async def web_fetch(
     pages: Pages,
     artifacts: Artifacts,
     choices: Choices,
+    offers: Offers,
     call: Call,
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="http(s) address")],
@@ -111,9 +114,10 @@ async def web_fetch(
         if mode == "auto" and error.code == "image":
             return await _image(pages, artifacts, choices, call, url, output_dir, filename)
         raise
+    kept = await offers.page(call, page)
     if query is not None:
-        return await _passages(pages, choices, page, query, max_chars)
-    return _reading(choices, page, cut(_body(page, format), max_chars, offset))
+        return _kept(await _passages(pages, choices, page, query, max_chars), kept)
+    return _kept(_reading(choices, page, cut(_body(page, format), max_chars, offset)), kept)
 
 
 def _not_blank(query: str) -> str:
@@ -204,6 +208,16 @@ def _caveats(page: Page) -> str:
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.rendered else ""
     return "; ".join(filter(None, (rendered, stale, cut_off)))
+
+
+def _kept(reading: Result, content_id: str) -> Result:
+    """The reading with the id under which the page can be searched and read again."""
+    if not content_id:
+        return reading
+    first, *rest = reading.content
+    assert isinstance(first, Text)
+    marked = replace(first, text=f"Content-Id: {content_id}\n{first.text}")
+    return replace(reading, content=(marked, *rest), meta=reading.meta | {"outrider/content_id": content_id})
 
 
 def _meta(page: Page) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Search and browse with typed resources and citation references, for hosts that render them."""
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -16,6 +17,7 @@ from outrider.core.tool import Toolset
 from outrider.pages import Page, Pages
 from outrider.search import Query, Search
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
 
 web_search_browse = Toolset(
     "web_search_browse",
@@ -68,6 +70,7 @@ async def webbrowser(
     pages: Pages,
     browsers: Browsers,
     choices: Choices,
+    offers: Offers,
     call: Call,
     /,
     urls: Urls,
@@ -79,8 +82,9 @@ async def webbrowser(
     """Read several web pages at once."""
     read = await _read_all(pages, list(dict.fromkeys(urls)), call)
     shots = await _shoot_all(browsers, read, full=screenshotMode == "fullPage") if screenshotMode != "none" else {}
+    kept = {url: await offers.page(call, page) for url, page in read.items() if isinstance(page, Page)}
     content = [
-        item
+        _kept(item, kept.get(url, ""))
         for url in urls
         for item in _items(choices, url, read[url], html=format == "html", links=links, shot=shots.get(url), at=offset)
     ]
@@ -170,6 +174,14 @@ def _resource(
         key: fact for key, fact in facts.items() if fact
     }
     return Resource(uri=page.url, mime_type=kind, text=text, fields=fields | (own or {}), meta=meta or {})
+
+
+def _kept(item: Item, content_id: str) -> Item:
+    """The item with the id under which its page can be searched and read again."""
+    if not content_id or not isinstance(item, Resource):
+        return item
+    marked = {"outrider/content_id": content_id}
+    return replace(item, fields=item.fields | {"contentId": content_id}, meta=item.meta | marked)
 
 
 def _failed(kind: str, url: str, error: OutriderError) -> Resource:
