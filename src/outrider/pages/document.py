@@ -132,7 +132,9 @@ def _pieces(line: str) -> Iterator[str]:
 
 def line_of(text: str | None, limit: int = 500) -> str:
     """A fact on one line, cleaned and cut."""
-    return " ".join(clean(text).split())[:limit] if text else ""
+    if not text:
+        return ""
+    return " ".join((clean(text) if ODD.search(text) else text).split())[:limit]
 
 
 def plain(markdown: str) -> str:

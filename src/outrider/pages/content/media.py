@@ -14,16 +14,21 @@ IMAGES = 2_000
 def links_of(page: Blocks, chosen: list[int], base: str) -> list[Link]:
     """Each address once with its first words; those in the chosen blocks first."""
     kept = frozenset(chosen)
+    known: dict[str, str] = {}
     named: dict[str, str] = {}
-    inside: dict[str, bool] = {}
+    inside: set[str] = set()
     for address, block, words in page.links:
-        if url := absolute(address, base):
+        url = known.get(address)
+        if url is None:
+            url = known[address] = absolute(address, base)
+        if url:
             if not named.get(url):
                 named[url] = " ".join(words.split())[:300]
-            inside[url] = inside.get(url, False) or block in kept
+            if block in kept:
+                inside.add(url)
         if len(named) >= LINKS:
             break
-    ordered = sorted(named, key=lambda url: not inside[url])
+    ordered = [url for url in named if url in inside] + [url for url in named if url not in inside]
     return [Link(line_of(named[url], 300), url) for url in ordered]
 
 

@@ -1,6 +1,5 @@
 """The block at hand: its words and marks as the walk meets them, until a border of a block-level element ends it."""
 
-from typing import Any
 
 from outrider.pages.content.blocks import (
     BREAK,

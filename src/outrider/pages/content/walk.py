@@ -104,6 +104,8 @@ class Walk(Passage):
                 top = above
             tag = node.tag
             if tag == "-text":
+                if self.drop_height and not self.hidden_here:
+                    continue
                 words = node.text_content
                 if self.filled or self.listing or not words.isspace():
                     text(words)
@@ -189,9 +191,9 @@ class Walk(Passage):
     def _block(self, node: Any, tag: str) -> None:
         given = node.attributes
         if given:
-            if self._hides(node, tag, given):
+            if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
                 return
-            if given.get("role") == "heading":
+            if "role" in given and given["role"] == "heading":
                 tag = _heading(given)
         if self.pieces:
             self.flush()
@@ -278,8 +280,15 @@ class Walk(Passage):
         own, classes, names = TAG_BITS[number], "", ""
         self.current = me = len(page.names)
         if given:
-            said, classes, names = self._named(given)
-            own |= said
+            if "class" in given and (classes := given["class"] or ""):
+                own |= bits(classes)
+                names = classes
+            if "id" in given and (name := given["id"]):
+                own |= bits(name)
+                names = names + " " + name
+                self.name_place(name)
+            if "role" in given and (name := given["role"]):
+                own |= role(name)
             if tag in TOLD:
                 page.given[me] = given
         if up > 0:
@@ -294,27 +303,18 @@ class Walk(Passage):
         self.ids.append(node.mem_id)
         self.ends.append(end)
 
-    def _named(self, given: Given) -> tuple[int, str, str]:
-        """What an element's names say of it: category bits, its classes, its classes and id."""
-        found, names = 0, ""
-        if classes := given.get("class") or "":
-            found, names = bits(classes), classes
-        if name := given.get("id"):
-            found |= bits(name)
-            names = names + " " + name
-            self.name_place(name)
-        if name := given.get("role"):
-            found |= role(name)
-        return found, classes, names
-
     def _leave(self, above: int) -> None:
         """Closes what is open below a node."""
-        ids, ends = self.ids, self.ends
+        ids, ends, page = self.ids, self.ends, self.page
         while ids and ids[-1] != above:
             node, end = ids.pop(), ends.pop()
             if end == BLOCK:
-                self._close()
-            elif end != PLAIN:
+                if self.pieces:
+                    self.flush()
+                me = self.current
+                page.last[me] = len(page.texts)
+                self.current = page.elements[me][0]
+            elif end:
                 self._end(node, end)
 
     def _end(self, node: int, end: int) -> None:
