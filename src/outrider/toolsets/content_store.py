@@ -225,6 +225,7 @@ async def listStores(stores: Content, call: Call, /, pagination: Pagination | No
     return Stores(stores=rows, total=total, hasMore=page.offset + len(rows) < total)
 
 
+@content_store.context
 async def service_context(stores: Content, call: Call) -> tuple[str, dict[str, Any]]:
     """What a system prompt may say of the session's stores, and the same as data."""
     found, total = await stores.stores(call, 0, 1_000)
