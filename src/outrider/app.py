@@ -29,6 +29,7 @@ from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotFound, OutriderError
 from outrider.core.events import Events
 from outrider.core.http import Http
+from outrider.core.prompting import ServiceContext
 from outrider.core.result import Result
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
@@ -96,6 +97,10 @@ class App:
         """
         return await self.toolbox.call(tool, arguments, call)
 
+    async def context(self, toolset: str, call: Call | None = None) -> ServiceContext:
+        """How things stand in a toolset for the call's session, for a system prompt. Raises NotFound."""
+        return await self.toolbox.context(toolset, call or Call())
+
     def server(self, toolset: str | None = None, *, name: str = "outrider", session: str = "default") -> "Server[Any]":
         """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
         from outrider.serve.mcp import Pause, mcp_server
@@ -107,8 +112,9 @@ class App:
         pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix)
         texts = {CONVERSATIONS: self.delegation.transcript}
         return mcp_server(
-            toolbox, self.artifacts, name=name, style=settings.names, session=session, pause=pause, texts=texts
-        )
+            toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
+            pause=pause, texts=texts,
+        )  # fmt: skip
 
     def servers(self) -> "dict[str, Server[Any]]":
         """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
