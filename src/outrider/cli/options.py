@@ -20,6 +20,7 @@ def serving(function: F) -> F:
             click.option("--enable", metavar="TOOLS", help="Offer only these tools (comma-separated, all, none)."),
             click.option("--disable", metavar="TOOLS", help="Withhold these tools; wins over --enable."),
             click.option("--names", type=click.Choice(["bare", "builtin"]), help="How tools are named."),
+            click.option("--assistant", metavar="NAME", help="Assistant of calls that name none; owns playbooks."),
             setting,
         )
     ):
@@ -37,7 +38,7 @@ def loaded(sets: tuple[str, ...] = (), **flags: str | None) -> Loaded:
     """The settings under the given flags. Raises InvalidInput."""
     first_run()
     values: dict[str, Any] = {}
-    chosen = {"toolsets": flags.get("toolsets"), "names": flags.get("names")}
+    chosen = {name: flags.get(name) for name in ("toolsets", "names", "assistant")}
     tools = {"enable": flags.get("enable"), "disable": flags.get("disable")}
     for each in sets:
         name, separator, text = each.partition("=")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from outrider.core import schema
 from outrider.core.arguments import validate
 from outrider.core.context import Call
+from outrider.core.prompting import Describe, PromptSource
 from outrider.core.result import Result, Text
 
 Effect = Literal["read", "write", "act"]
@@ -122,6 +123,8 @@ class Toolset:
         display_name: What people see where it differs from the name.
         source: Gives the tools that come and go beside `tools` (see `changing`); None where all are fixed.
         wanted: Whether the set is served when nobody chooses, where that depends on what is configured.
+        describe: Tells how things stand, for a system prompt (see `context`); None where there is nothing to tell.
+        prompts: Gives the prompts that users can pick; None where there are none.
     """
 
     name: str
@@ -132,6 +135,8 @@ class Toolset:
     tools: dict[str, Tool] = field(default_factory=dict)
     source: "Source | None" = None
     wanted: "Callable[[Services], bool] | None" = None
+    describe: Describe | None = None
+    prompts: PromptSource | None = None
 
     def changing(self, fn: "Source") -> "Source":
         """Makes `fn` the source of the tools that come and go.
@@ -145,6 +150,15 @@ class Toolset:
     def default_where(self, fn: "Callable[[Services], bool]") -> "Callable[[Services], bool]":
         """Makes `fn` decide whether the set is served when nobody chooses."""
         self.wanted = fn
+        return fn
+
+    def context(self, fn: Describe) -> Describe:
+        """Makes `fn` tell how things stand: a text of at most 4,000 characters, and the same as JSON-able data.
+
+        Its parameters are services by their type, `Call` (whose session it is) and `Offered` (how many tools there
+        are). An empty text stands for the form that all toolsets share.
+        """
+        self.describe = fn
         return fn
 
     def share(self, other: "Toolset", name: str) -> None:

@@ -13,6 +13,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
 from outrider.core.events import Event, Events
 from outrider.core.policy import ToolPolicy, consent, offered
+from outrider.core.prompting import Offered, Prompt, ServiceContext, given, service_context
 from outrider.core.result import Result
 from outrider.core.tool import Services, Stake, Tool, Toolset
 
@@ -91,6 +92,29 @@ class Toolbox:
         close = get_close_matches(name, self.tools, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"the tools are {', '.join(self.tools)}"
         raise NotFound(f"no tool {name!r}", hint=hint, code="unknown_tool")
+
+    def served(self) -> list[Toolset]:
+        """The toolsets of which something is offered."""
+        used = {tool.toolset for tool in self.tools.values()}
+        return [each for each in self.toolsets.values() if each.name in used or each.tools.keys() & self.tools.keys()]
+
+    async def context(self, toolset: str, call: Call) -> ServiceContext:
+        """How things stand in a toolset for the call's session. Raises NotFound."""
+        for each in self.toolsets.values():
+            if toolset in (each.name, *each.aliases):
+                count = Offered(sum(name in self.tools for name in each.tools))
+                text, state = await given(each.describe, self._services, call, count) if each.describe else ("", {})
+                return service_context(each.display_name or each.name, each.name, count, text, state)
+        raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
+
+    async def prompts(self, call: Call) -> list[Prompt]:
+        """The prompts that toolsets keep for this caller, besides their contexts."""
+        sources = [each.prompts for each in self.served() if each.prompts]
+        return [prompt for source in sources for prompt in await given(source.list, self._services, call)]
+
+    async def prompt_stamp(self) -> tuple[object, ...]:
+        """Another whenever prompts have come, changed or gone; empty where they never do."""
+        return tuple([await given(each.prompts.stamp, self._services) for each in self.served() if each.prompts])
 
     def _alone(self, toolset: Toolset) -> "Toolbox":
         changes = toolset.source is not None

@@ -63,6 +63,17 @@ class Playbooks:
             rows = (await connection.execute(query)).mappings().all()
         return Listed([_playbook(row) for row in rows], total)
 
+    async def stamp(self) -> tuple[int, float]:
+        """Another whenever a playbook of whomever has come, changed or gone, in this process or another."""
+        from sqlalchemy import func, select
+
+        from outrider.playbooks.tables import playbooks
+
+        query = select(func.count(), func.coalesce(func.max(playbooks.c.updated_at), 0.0)).select_from(playbooks)
+        async with self._database.read() as connection:
+            count, latest = (await connection.execute(query)).one()
+        return count, latest
+
     async def get(self, call: Call, name: str) -> Playbook:
         """The playbook of that id. Raises NotFound, also for another assistant's."""
         from sqlalchemy import select

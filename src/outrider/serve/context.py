@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mcp.server import ServerRequestContext
@@ -17,15 +18,23 @@ STEP = ("websearchResultCount", "resumeState", "agent", "depth")  # what tools m
 PERSON = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
 
 
-def call_of(context: ServerRequestContext[Any, Any], *, session: str = "default") -> Call:
+@dataclass(frozen=True)
+class Defaults:
+    """Whose calls those are that do not say so. Of a connection or a process, never of a request."""
+
+    session: str = "default"
+    assistant: str = ""
+
+
+def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaults()) -> Call:
     """The call's context: from the request's `_meta`, else from the connection."""
     meta: Mapping[str, Any] = context.meta or {}
     step = meta.get("stepContext")
     step = step if isinstance(step, Mapping) else {}
     reporter = Reporter(context)
     return Call(
-        session=_text(meta, "session_id") or _connection(context) or session,
-        assistant=_text(meta, "assistant_id"),
+        session=_text(meta, "session_id") or _connection(context) or defaults.session,
+        assistant=_text(meta, "assistant_id") or defaults.assistant or None,
         thread=_text(meta, "thread_id"),
         message=_text(meta, "message_id"),
         workspace=_text(meta, "workspace"),

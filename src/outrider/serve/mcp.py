@@ -18,7 +18,10 @@ from mcp_types import (
     BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
     InputRequiredResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
@@ -36,8 +39,8 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import content, names, questions, seal
-from outrider.serve.context import call_of
+from outrider.serve import content, names, prompts, questions, seal
+from outrider.serve.context import Defaults, call_of
 from outrider.serve.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -55,7 +58,7 @@ class Edge:
         artifacts: Artifacts,
         *,
         style: names.Style,
-        session: str,
+        defaults: Defaults,
         pause: "Pause",
         watch: Watch,
         texts: "Texts",
@@ -63,7 +66,7 @@ class Edge:
         self._toolbox = toolbox
         self._artifacts = artifacts
         self._style = style
-        self._session = session
+        self._defaults = defaults
         self._pause = pause
         self._watch = watch
         self._texts = texts
@@ -72,7 +75,7 @@ class Edge:
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListToolsResult:
         await self._toolbox.refresh()
-        self._watch.listed(context)
+        await self._watch.listed_tools(context)
         tools = self._toolbox.tools.values()
         return ListToolsResult(tools=[content.tool_entry(tool, names.exposed(tool, self._style)) for tool in tools])
 
@@ -80,7 +83,7 @@ class Edge:
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         tool = await self._tool(params.name)
-        call, shown = questions.resumed(call_of(context, session=self._session), params)
+        call, shown = questions.resumed(call_of(context, self._defaults), params)
         try:
             return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
@@ -99,7 +102,8 @@ class Edge:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from error
         return ListResourcesResult(
             resources=[
-                Resource(uri=each.uri, name=each.name, mime_type=each.mime_type, size=each.size) for each in kept
+                *prompts.resources(self._toolbox),
+                *(Resource(uri=each.uri, name=each.name, mime_type=each.mime_type, size=each.size) for each in kept),
             ]
         )
 
@@ -108,9 +112,12 @@ class Edge:
     ) -> ReadResourceResult:
         uri = str(params.uri)
         try:
+            if uri.startswith(prompts.SCHEME):
+                server = uri.removeprefix(prompts.SCHEME).rstrip("/")
+                return await prompts.read(self._toolbox, server, uri, call_of(context, self._defaults))
             for scheme, reader in self._texts.items():
                 if uri.startswith(scheme):
-                    text = await reader(uri.removeprefix(scheme), call_of(context, session=self._session))
+                    text = await reader(uri.removeprefix(scheme), call_of(context, self._defaults))
                     return ReadResourceResult(
                         contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
                     )
@@ -121,9 +128,27 @@ class Edge:
             contents=[BlobResourceContents(uri=kept.uri, mime_type=kept.mime_type, blob=content.encoded(data))]
         )
 
+    async def list_prompts(
+        self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        try:
+            await self._watch.listed_prompts(context)
+            return await prompts.listed(self._toolbox, call_of(context, self._defaults))
+        except OutriderError as error:
+            raise prompts.in_words(error) from error
+
+    async def get_prompt(
+        self, context: ServerRequestContext[Any, Any], params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        try:
+            call = call_of(context, self._defaults)
+            return await prompts.got(self._toolbox, params.name, params.arguments or {}, call)
+        except OutriderError as error:
+            raise prompts.in_words(error) from error
+
     async def _tool(self, name: str) -> Tool:
         try:
-            return await self._toolbox.find(names.bare(name))
+            return await names.resolved(name, self._toolbox)
         except NotFound as error:
             raise MCPError(code=INVALID_PARAMS, message=f"{error.message}; {error.hint}") from None
 
@@ -179,13 +204,15 @@ class Pause:
 class McpServer(Server[Any]):
     """The SDK's server, which says by itself that its tools come and go."""
 
-    tools_change = False
+    tools_change = prompts_change = False
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **more: Any
     ) -> InitializationOptions:
         """As the SDK's, with `listChanged` for older clients where it is true."""
-        options = notification_options or NotificationOptions(tools_changed=self.tools_change)
+        options = notification_options or NotificationOptions(
+            tools_changed=self.tools_change, prompts_changed=self.prompts_change
+        )
         return super().create_initialization_options(options, *args, **more)
 
 
@@ -196,6 +223,7 @@ def mcp_server(
     name: str = "outrider",
     style: names.Style = "bare",
     session: str = "default",
+    assistant: str = "",
     pause: Pause | None = None,
     texts: Texts | None = None,
 ) -> Server[Any]:
@@ -207,11 +235,20 @@ def mcp_server(
         name: The server's name, which hosts put before tool names (`mcp__<name>__web_search`).
         style: How tools are named.
         session: The session of callers that name none.
+        assistant: The assistant of callers that name none; empty means none.
         pause: How paused calls are kept and told.
         texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
     """
     pause, watch = pause or Pause(), Watch(toolbox)
-    edge = Edge(toolbox, artifacts, style=style, session=session, pause=pause, watch=watch, texts=texts or {})
+    edge = Edge(
+        toolbox,
+        artifacts,
+        style=style,
+        defaults=Defaults(session, assistant),
+        pause=pause,
+        watch=watch,
+        texts=texts or {},
+    )
     server = McpServer(
         name,
         version=__version__,
@@ -222,10 +259,12 @@ def mcp_server(
         on_call_tool=edge.call_tool,
         on_list_resources=edge.list_resources,
         on_read_resource=edge.read_resource,
+        on_list_prompts=edge.list_prompts,
+        on_get_prompt=edge.get_prompt,
         on_subscriptions_listen=ListenHandler(watch.bus),
         lifespan=watch.lifespan,
     )
-    server.tools_change = toolbox.changes
+    server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
     server.middleware.append(seal.explain)
     server.middleware.append(RequestStateBoundary(pause.sealed(), default_audience=name))
     server.middleware.append(_lift)

@@ -67,6 +67,9 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     names: Literal["bare", "builtin"] = Field(
         default="bare", description="Tool names as they are, or as builtin_<server>__<tool>"
     )
+    assistant: str = Field(
+        default="", max_length=200, description="The assistant of calls that name none; playbooks belong to it"
+    )
     tools: ToolPolicy = ToolPolicy()
     data_dir: Expanded = Field(
         default=Path("~/.outrider"), validate_default=True, description="Where the database and artifacts are kept"

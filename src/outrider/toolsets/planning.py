@@ -155,17 +155,7 @@ async def add_observation(
 @planning.tool(title="Show the plan")
 async def get_current_state(plans: Plans, call: Call, /) -> Answer:
     """The goal, all todos with their progress, the last ten observations and past goals."""
-    plan = await plans.get(call)
-    return Answer(
-        success=True,
-        goal=plan.goal,
-        lastClearedGoal=plan.last_cleared_goal,
-        todos=_todos(plan),
-        observations=[each.text for each in plan.observations],
-        pastGoals=[{"goal": each.text, "outcome": each.outcome} for each in plan.past_goals],
-        progress=_progress(plan),
-        note=_next(plan),
-    )
+    return _state(await plans.get(call))
 
 
 @planning.tool(effect="write", title="Think in steps", stake="never_ask")
@@ -194,6 +184,13 @@ async def sequentialthinking(
     )
 
 
+@planning.context
+async def described(plans: Plans, call: Call) -> tuple[str, dict[str, Any]]:
+    """The session's plan as a part of a system prompt, and as data."""
+    plan = await plans.get(call)
+    return context_text(plan), _state(plan).model_dump(exclude_unset=True, exclude={"success"})
+
+
 def context_text(plan: Plan) -> str:
     """The plan as a part of a system prompt."""
     goal = f"# Current Goal: {plan.goal}" if plan.goal else "# No active goal"
@@ -218,6 +215,19 @@ def _shown(todo: Todo) -> dict[str, Any]:
     more = {"summary": todo.summary, "after": list(todo.after)}
     more["priority"] = "" if todo.priority == "normal" else todo.priority
     return facts | {name: value for name, value in more.items() if value}
+
+
+def _state(plan: Plan) -> Answer:
+    return Answer(
+        success=True,
+        goal=plan.goal,
+        lastClearedGoal=plan.last_cleared_goal,
+        todos=_todos(plan),
+        observations=[each.text for each in plan.observations],
+        pastGoals=[{"goal": each.text, "outcome": each.outcome} for each in plan.past_goals],
+        progress=_progress(plan),
+        note=_next(plan),
+    )
 
 
 def _todos(plan: Plan) -> list[dict[str, Any]]:

@@ -64,8 +64,7 @@ class Workspaces:
 
     def of(self, call: Call) -> Workspace:
         """The workspace of the call's session, made if it is missing, and noted as used now. Raises Unavailable."""
-        key = scope(call)
-        found = Workspace(key, self.folder / key, self._room(key))
+        found = self.find(call)
         try:
             for folder in (found.directory, found.state):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -77,6 +76,11 @@ class Workspaces:
                 hint="the operator checks free space and permissions of data_dir",
             ) from error
         return found
+
+    def find(self, call: Call) -> Workspace:
+        """The workspace of the call's session, as it is; it may not have been made yet."""
+        key = scope(call)
+        return Workspace(key, self.folder / key, self._room(key))
 
     def _room(self, key: str) -> Room:
         if len(self._rooms) > MOST_ROOMS:
