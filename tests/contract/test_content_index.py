@@ -1,25 +1,59 @@
 """What every keyword index promises: it reflects the changes it was given, all or none, and knows how far it is."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
+import postgres
+from outrider.content.engines.growing import GrowingIndex
+from outrider.content.engines.postgres import PostgresIndex
+from outrider.content.engines.tantivy import TantivyIndex
 from outrider.content.fts import FtsIndex
 from outrider.content.index import Changes, Entry, Index, Mark
 from outrider.content.ranking import ranked
+from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio
-ENGINES: dict[str, Callable[[Path], Index]] = {"fts": FtsIndex}
+ENGINES: dict[str, Callable[[Path], Index]] = {
+    "fts": FtsIndex,
+    "tantivy": TantivyIndex,
+    "growing": lambda folder: GrowingIndex(FtsIndex(folder / "small"), TantivyIndex(folder / "large")),
+}
+POSTGRES = postgres.found()
 EMPTY, ONE, TWO = Mark(), Mark(1, "a"), Mark(2, "b")
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(scope="module")
+def server() -> Generator[str]:
+    assert POSTGRES
+    with postgres.running(POSTGRES) as address:
+        yield address
+
+
+@pytest.fixture(params=[*ENGINES, *(["postgres"] if POSTGRES else [])])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Index]:
+    if request.param == "postgres":
+        async with emptied(request.getfixturevalue("server")) as made:
+            yield made
+        return
     made = ENGINES[request.param](tmp_path / "index")
     yield made
     await made.close()
+
+
+@asynccontextmanager
+async def emptied(address: str) -> AsyncGenerator[Index]:
+    """The index in a database that other tests have used."""
+    database = Database(address)
+    made = PostgresIndex(database)
+    for store in ("s", "t"):
+        await made.rebuild(store)
+    yield made
+    await made.close()
+    await database.close()
 
 
 def entry(chunk: str, terms: str, content: str = "") -> Entry:

@@ -1,0 +1,85 @@
+"""Two indexes as one: small stores in one, those that have grown large in another."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from outrider.content.index import Candidates, Changes, Index, Mark
+
+LARGE = 200_000  # chunks from which tantivy is worth its folder: FTS5 takes 15 ms for three words there
+
+
+class GrowingIndex:
+    """Moves a store to the large index, once and for good, when the small one has more than so many of its chunks.
+
+    The move is the next catching up: the large index knows nothing of the store yet, and is given all of it.
+
+    Args:
+        small: Where stores begin.
+        large: Where they go.
+        limit: Chunks that a store may have in the small one.
+    """
+
+    def __init__(self, small: Index, large: Index, *, limit: int = LARGE) -> None:
+        self._small = small
+        self._large = large
+        self._limit = limit
+        self._moved: set[str] = set()
+
+    async def generation(self, store: str) -> Mark:
+        """Up to where the index that has the store reflects it."""
+        return await (await self._of(store)).generation(store)
+
+    async def apply(self, changes: Changes, *, seen: Mark) -> bool:
+        """Takes the changes over; not where the store becomes too large by them and so begins anew in the other."""
+        index = await self._of(changes.store)
+        if index is self._small and await self._outgrown(changes):
+            self._moved.add(changes.store)
+            await self._small.rebuild(changes.store)
+            return False
+        return await index.apply(changes, seen=seen)
+
+    async def candidates(
+        self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
+    ) -> Candidates:
+        """Those of both."""
+        homes = [(store, await self._of(store)) for store in stores]
+        both = Candidates()
+        for index in (self._small, self._large):
+            some = [store for store, home in homes if home is index]
+            if some:
+                both = _sum(both, await index.candidates(terms, some, limit, within=within))
+        return both
+
+    async def rebuild(self, store: str) -> None:
+        """Forgets the store wherever it is."""
+        self._moved.discard(store)
+        await self._small.rebuild(store)
+        await self._large.rebuild(store)
+
+    async def close(self) -> None:
+        """Closes both."""
+        await self._small.close()
+        await self._large.close()
+
+    async def _of(self, store: str) -> Index:
+        if store not in self._moved and await self._large.generation(store) == Mark():
+            return self._small
+        self._moved.add(store)
+        return self._large
+
+    async def _outgrown(self, changes: Changes) -> bool:
+        before = 0 if changes.whole else (await self._small.candidates((), [changes.store], 0)).chunks
+        return before + len(changes.added) > self._limit
+
+
+def _sum(one: Candidates, other: Candidates) -> Candidates:
+    frequency = {
+        term: one.frequency.get(term, 0) + other.frequency.get(term, 0) for term in {*one.frequency, *other.frequency}
+    }
+    return replace(
+        one,
+        postings=[*one.postings, *other.postings],
+        chunks=one.chunks + other.chunks,
+        words=one.words + other.words,
+        frequency=frequency,
+    )
