@@ -19,7 +19,7 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.policy import stake_of
 from outrider.core.questions import Question
-from outrider.core.result import Resource, Result, Text
+from outrider.core.result import Image, Item, Link, Resource, Result, Text
 from outrider.core.text import cut
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
@@ -206,7 +206,7 @@ def _told(error: OutriderError) -> str:
 
 def _text(tool: Tool, result: Result) -> str:
     """What can be read of a result, marked where other people wrote it and it is not marked yet."""
-    said = [_said(item) for item in result.content if isinstance(item, Text | Resource)]
+    said = [_said(item) for item in result.content]
     text = "\n\n".join(said) or json.dumps(result.data, ensure_ascii=False, default=str)
     piece = cut(text, RESULT_CHARS)
     if piece.truncated:
@@ -216,12 +216,17 @@ def _text(tool: Tool, result: Result) -> str:
     return text
 
 
-def _said(item: Text | Resource) -> str:
-    """An item's text; of a source also the reference to cite it by, its title and its address."""
-    reference = item.fields.get("reference") if isinstance(item, Resource) else None
-    if not isinstance(item, Resource) or not reference:
-        return item.text
-    return f"[{reference}] {item.fields.get('title') or ''} <{item.uri}>\n{item.text}"
+def _said(item: Item) -> str:
+    """An item in words: text, of a source also the reference to cite it by, and of what is no text what it is."""
+    match item:
+        case Text():
+            return item.text
+        case Image():
+            return f"[picture, {item.mime_type}, {len(item.data):,} bytes: not shown]"
+        case Link():
+            return f"[{item.name}] <{item.uri}> {item.mime_type}".rstrip()
+    reference = item.fields.get("reference")
+    return f"[{reference}] {item.fields.get('title') or ''} <{item.uri}>\n{item.text}" if reference else item.text
 
 
 def _sources(result: Result) -> dict[str, dict[str, Any]]:

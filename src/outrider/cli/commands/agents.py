@@ -38,7 +38,7 @@ async def _list(settings: Any, *, as_json: bool) -> None:
         return
     for agent in sorted(agents.values(), key=lambda each: each.name):
         click.echo(f"{click.style(agent.name, bold=True):28} {agent.description}")
-        tools = ", ".join([*agent.toolsets, *agent.tools]) or "no tools"
+        tools = ", ".join([*agent.toolsets, *agent.tools, *(f"mcp:{each}" for each in agent.mcp)]) or "no tools"
         click.echo(click.style(f"    {agent.origin} · {', '.join(agent.model) or 'default model'} · {tools}", dim=True))
     warn([f"{each.message}; {each.hint}" for each in problems])
 
@@ -97,6 +97,49 @@ async def _usable(app: "App", name: str) -> None:
     """Raises what would keep a run of the agent from beginning."""
     agent = await app.catalogue.get(name)
     await app.runs.check(agent)
+
+
+@command.command()
+@click.argument("names", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> None:
+    """Connect to the configured MCP servers and list their tools, as agents get them."""
+    if run(lambda: _servers(loaded(sets), names, as_json=as_json), as_json=as_json):
+        sys.exit(EXIT_PARTLY)
+
+
+async def _servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> bool:
+    from outrider.app import open_app
+
+    found: dict[str, Any] = {}
+    async with open_app(settings) as app:
+        for name in names or tuple(app.remote.names):
+            try:
+                tools = await app.remote.tools(name)
+                found[name] = [{"name": each.name, "stake": each.stake, "title": each.title} for each in tools]
+            except OutriderError as error:
+                found[name] = {"error": error.to_dict()}
+    if as_json:
+        print_json(found)
+    else:
+        _print_servers(found)
+    return any(isinstance(each, dict) for each in found.values())
+
+
+def _print_servers(found: dict[str, Any]) -> None:
+    if not found:
+        warn(['no MCP server is configured; ~/.outrider/mcp.json is the place: {"mcpServers": {"name": {…}}}'])
+    for name, tools in found.items():
+        broken = tools["error"] if isinstance(tools, dict) else None
+        mark = click.style("✗", fg="red") if broken else click.style("✓", fg="green")
+        click.echo(f"{mark} {click.style(name, bold=True)}{': ' + broken['message'] if broken else ''}")
+        if broken:
+            click.echo(f"    {broken.get('hint', '')}")
+            continue
+        for tool in tools:
+            asks = "  asks before each call" if tool["stake"] == "high" else ""
+            click.echo(f"    {tool['name']}{click.style(asks, fg='yellow')}")
 
 
 @command.command("run")
