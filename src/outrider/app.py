@@ -259,8 +259,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
-    offering = settings.content.offer and "content_store" in served.toolsets
-    services[Offers] = Offers(content if offering else None)
+    services[Offers] = Offers(content if "content_store" in served.toolsets else None, settings.content.offer)
     running = (content, browsers, runs, catalogue, models, delegation, evaluator, remote)
     kept = (database, workspaces, processes)
     return App(loaded, served, events, artifacts, *kept, search, pages, crawler, *running, every), http

@@ -9,7 +9,7 @@ from mcp import Client
 import houses
 from answers import error
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 pytestmark = pytest.mark.anyio
 TEXT = "The checkpoint of {0} moves its pages into the database, and {0} goes on. " * 4
@@ -78,8 +78,8 @@ async def test_sessions_crawl_for_themselves(home: Path):
 async def test_progress_tells_pages_read_and_rate(home: Path):
     told: list[tuple[float, float | None, str]] = []
 
-    async def progress(done: float, total: float | None, message: str) -> None:
-        told.append((done, total, message))
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
 
     async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
         arguments = {"url": f"{house.site}/", "max_depth": 2}
@@ -102,5 +102,29 @@ async def test_a_first_page_that_cannot_be_read_is_an_error_with_a_remedy(home: 
 @pytest.mark.parametrize("wrong", [{"max_pages": 0}, {"within": "world"}, {"include": [""]}, {"url": "  "}])
 async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
     async with houses.opened(home, SITE) as house:
+        arguments: dict[str, Any] = {"url": house.site} | wrong
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
-            await house.app.call("web_crawl", **({"url": house.site} | wrong))
+            await house.app.call("web_crawl", **arguments)
+
+
+async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: Path):
+    async with houses.opened(home, SITE) as house:
+        store = (await house.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
+        crawl: dict[str, Any] = {"url": f"{house.site}/", "max_depth": 1, "store_id": store}
+        first = (await house.app.call("web_crawl", **crawl)).data
+        again = (await house.app.call("web_crawl", **crawl)).data
+        listed = (await house.app.call("listContent", store_id=store)).data
+        found = (await house.app.call("keywordSimilaritySearch", query="checkpoint of b", store_id=store)).data
+    ids = {each["content_id"] for each in first["pages"] if "title" in each}
+    assert {each["contentId"] for each in listed["contents"]} == ids
+    assert (len(ids), again["counts"]["same"]) == (3, 3)
+    assert found["results"][0]["contentId"] in ids
+
+
+async def test_a_store_that_is_not_there_is_named_before_anything_is_counted_as_read(home: Path):
+    async with houses.opened(home, SITE) as house:
+        with pytest.raises(NotFound, match="store"):
+            await house.app.call("web_crawl", url=f"{house.site}/", store_id="nowhere")
+    async with houses.opened(home, SITE, more={"toolsets": ["web"]}) as house:
+        with pytest.raises(NotConfigured, match="store_id"):
+            await house.app.call("web_crawl", url=f"{house.site}/", store_id="nowhere")

@@ -130,9 +130,12 @@ class Content:
         records = await self._short(lambda connection: reading.records_by_id(connection, ids))
         return [records[each] for each in ids]
 
-    async def offer(self, call: Call, draft: Draft) -> Record:
-        """Keeps what was read in the session's own store: a source that is there already gets a new version."""
-        store = await self.store(call)
+    async def offer(self, call: Call, draft: Draft, store_id: str | None = None) -> Record:
+        """Keeps what was read, in the session's own store or another: a source that is there gets a new version.
+
+        Raises NotFound, code `STORE_NOT_FOUND`.
+        """
+        store = await self.store(call, store_id)
         known = await self._short(lambda connection: reading.of_source(connection, store.id, draft.source))
         if known is None:
             return await self.add(call, draft, store.id)
@@ -255,9 +258,11 @@ class Content:
 
     @cached_property
     def _index(self) -> "Index":
-        from outrider.content.fts import FtsIndex
+        from outrider.content.engines.choose import keyword_index
 
-        return self._given or FtsIndex(self._folder / "keywords", most=self.settings.open_indexes)
+        return self._given or keyword_index(
+            self._database, self._folder / "keywords", most=self.settings.open_indexes
+        )
 
     @cached_property
     def _follower(self) -> "Follower":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from outrider.content import Content
 from outrider.core.context import Call
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 
 if TYPE_CHECKING:
     from outrider.pages import Page
@@ -19,14 +19,28 @@ class Offers:
     """Offers readings to the store.
 
     Attributes:
-        content: Where they go; None keeps nothing.
+        content: Where they go; None where content stores are not served.
+        unasked: Whether readings are kept that nobody asked to keep.
     """
 
     content: Content | None = None
+    unasked: bool = True
+
+    async def into(self, call: Call, page: "Page", store_id: str) -> str:
+        """Puts a page into a store that somebody asked for, and gives its id there.
+
+        Raises NotConfigured, code `no_content_store`, and the errors of the store.
+        """
+        if self.content is None:
+            hint = "leave out `store_id`, or have an operator serve the toolset content_store"
+            raise NotConfigured("store_id: content stores are not served here", code="no_content_store", hint=hint)
+        from outrider.toolsets.content_store_sources import page_draft
+
+        return (await self.content.offer(call, page_draft(page), store_id)).id
 
     async def page(self, call: Call, page: "Page") -> str:
         """The id under which a page is kept now; empty if it is not. A store in trouble costs no reading."""
-        if self.content is None or not page.document.markdown.strip():
+        if self.content is None or not self.unasked or not page.document.markdown.strip():
             return ""
         from outrider.toolsets.content_store_sources import page_draft
 

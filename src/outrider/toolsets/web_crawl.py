@@ -9,10 +9,12 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.pages.crawl import Budget, Crawler, Plan
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
 from outrider.toolsets.web import web
 
 if TYPE_CHECKING:
     from outrider.pages.crawl.crawled import Crawled, Tally
+    from outrider.pages.crawl.plan import Keep
 
 LONGEST = 200  # characters of a glob
 MOST_GLOBS = 50
@@ -58,6 +60,7 @@ class CrawlReport(BaseModel, defer_build=True):
 async def web_crawl(
     crawler: Crawler,
     choices: Choices,
+    offers: Offers,
     call: Call,
     /,
     url: Annotated[str, Field(min_length=1, max_length=8_000, description="Where to begin")],
@@ -69,20 +72,23 @@ async def web_crawl(
     ] = "host",
     include: Annotated[Patterns, Field(description="Globs over paths, e.g. /docs/*")] = None,
     exclude: Patterns = None,
+    store_id: Annotated[str | None, Field(max_length=100, description="Content store for the pages")] = None,
     offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
 ) -> CrawlReport:
     """Read the pages of a site by its links and lists; web_fetch reads them. Call again to go on, or to see changes."""
     chosen, left_out = _globs("include", include), _globs("exclude", exclude)
     plan = Plan(_not_blank(url), max_depth, within, chosen, left_out, robots=choices.crawl_robots)
+    owner = f"{call.scope} {store_id or ''}"  # what is in a store is a crawl of its own
     if offset:
-        pages, following = await _listed(crawler, plan, call, offset)
+        pages, following = await _listed(crawler, plan, owner, offset)
         return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
-    done = await crawler.crawl(plan, Budget(max_pages, max_seconds), call.scope, tell=_telling(call, max_pages))
-    return await _report(crawler, plan, call, done)
+    keep, tell = _keeping(offers, call, store_id), _telling(call, max_pages)
+    done = await crawler.crawl(plan, Budget(max_pages, max_seconds), owner, keep=keep, tell=tell)
+    return await _report(crawler, plan, owner, done)
 
 
-async def _report(crawler: Crawler, plan: Plan, call: Call, done: "Crawled") -> CrawlReport:
-    pages, following = await _listed(crawler, plan, call, 0)
+async def _report(crawler: Crawler, plan: Plan, owner: str, done: "Crawled") -> CrawlReport:
+    pages, following = await _listed(crawler, plan, owner, 0)
     return CrawlReport(
         status=done.ending,
         note=NEXT[done.ending],
@@ -92,23 +98,31 @@ async def _report(crawler: Crawler, plan: Plan, call: Call, done: "Crawled") -> 
     )
 
 
-async def _listed(crawler: Crawler, plan: Plan, call: Call, offset: int) -> tuple[list[dict[str, Any]], int]:
+async def _listed(crawler: Crawler, plan: Plan, owner: str, offset: int) -> tuple[list[dict[str, Any]], int]:
     """The pages from there on, and where to go on."""
-    rows = await crawler.listing(plan, call.scope, offset=offset, limit=LISTED + 1)
+    rows = await crawler.listing(plan, owner, offset=offset, limit=LISTED + 1)
     return [_entry(row) for row in rows[:LISTED]], offset + LISTED if len(rows) > LISTED else 0
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
     facts = {"url": row["url"], "title": row["title"], "chars": row["chars"]} if row["state"] == "read" else {}
     entry = facts or {"url": row["url"], "state": row["state"], "why": row["detail"]}
+    entry |= {"content_id": row["kept"]} if facts and row["kept"] else {}
     return entry | ({"change": row["change"]} if row["change"] in ("changed", "same") else {})
 
 
 def _line(entry: dict[str, Any]) -> str:
     if "state" in entry:
         return f"- {entry['url']} ({entry['state']}: {entry['why']})"
-    change = f", {entry['change']}" if "change" in entry else ""
-    return f"- {entry['title'] or '(no title)'} {entry['url']} ({entry['chars']} characters{change})"
+    facts = (f"{entry['chars']} characters", entry.get("change"), entry.get("content_id"))
+    return f"- {entry['title'] or '(no title)'} {entry['url']} ({', '.join(filter(None, facts))})"
+
+
+def _keeping(offers: Offers, call: Call, store_id: str | None) -> "Keep":
+    """Offers each page to the session's store, or puts it into the one asked for."""
+    if store_id is None:
+        return lambda page: offers.page(call, page)
+    return lambda page: offers.into(call, page, store_id)
 
 
 def _telling(call: Call, most: int) -> "Callable[[Tally, str], Awaitable[None]]":

@@ -82,7 +82,7 @@ class Ledger:
         self.round = 0
         self._database = database
         self.plan = plan
-        self._owner = owner
+        self._owner = hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()
         self._clock = clock
         self._me = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
 

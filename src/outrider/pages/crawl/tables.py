@@ -8,7 +8,7 @@ crawls = Table(
     "crawls",
     metadata,
     Column("id", String(32), primary_key=True),  # of its owner and its plan
-    Column("owner", String(64), nullable=False, index=True),
+    Column("owner", String(64), nullable=False, index=True),  # SHA-256 of whoever it belongs to
     Column("start", Text, nullable=False),
     Column("plan", json_type, nullable=False),
     Column("round", Integer, nullable=False),  # how often it was begun

@@ -13,7 +13,8 @@ import fakes
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages import Pages, PagesSettings
-from outrider.pages.crawl import Budget, Crawled, Crawler, Plan
+from outrider.pages.crawl import Budget, Crawler, Plan
+from outrider.pages.crawl.crawled import Crawled
 from site_app import Answer, Clock, Request, Site, client
 
 pytestmark = pytest.mark.anyio
