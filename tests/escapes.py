@@ -32,11 +32,12 @@ def attempt(*, control: bool = False, landlock: bool = True) -> Callable[[Callab
     """Registers a way out. `landlock` false: that level does not claim to hold it."""
 
     def add(fn: Callable[[], object]) -> Callable[[], object]:
-        ATTEMPTS[fn.__name__] = fn
+        name = getattr(fn, "__name__", "")
+        ATTEMPTS[name] = fn
         if control:
-            CONTROLS.add(fn.__name__)
+            CONTROLS.add(name)
         if not landlock:
-            NAMESPACES_ONLY.add(fn.__name__)
+            NAMESPACES_ONLY.add(name)
         return fn
 
     return add
@@ -206,9 +207,10 @@ def finds_a_descriptor_that_was_left_open():
     found = []
     for number in range(3, 200):
         try:
-            found.append(os.readlink(f"/proc/self/fd/{number}") if os.fstat(number) else "")
+            os.fstat(number)
         except OSError:
             continue
+        found.append(os.readlink(f"/proc/self/fd/{number}"))
     return [each for each in found if not each.startswith(("pipe:", "/run/outrider", "/proc"))]
 
 

@@ -27,6 +27,7 @@ class Plan:
         own_pids: The code has process numbers of its own: ending its first process ends them all.
         unlimited: The limits of its processes are not set yet.
         scratch: A folder that goes with it, where no supervisor removes it.
+        temporary: Its temporary files, where they are on the machine's disk.
         theirs: Descriptors that the command gets; closed here once it has been started.
     """
 
@@ -37,6 +38,7 @@ class Plan:
     own_pids: bool = False
     unlimited: bool = False
     scratch: Path | None = None
+    temporary: Path | None = None
     theirs: list[int] = field(default_factory=list)
 
     def started(self) -> None:

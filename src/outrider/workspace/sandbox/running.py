@@ -14,6 +14,7 @@ from typing import Literal
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from outrider.workspace.room import size_of
 from outrider.workspace.sandbox.backend import Plan
 from outrider.workspace.sandbox.cgroup import Group
 from outrider.workspace.sandbox.job import Job
@@ -24,6 +25,7 @@ from outrider.workspace.sandbox.watch import descendants, memory, shared_memory
 Why = Literal["", "timeout", "memory", "stopped", "disk"]
 START_SECONDS = 30.0
 LOOK_SECONDS = 0.1  # between two looks at the memory
+TEMPORARY = 256_000_000  # bytes of temporary files, where they are on the disk
 ROOM_SECONDS = 1.0  # between two looks at the room on disk, or so many times as long as one takes
 ROOM_SHARE = 20
 GRACE_SECONDS = 3.0  # for a program that is asked to stop
@@ -154,10 +156,14 @@ class Running:
         while True:
             await anyio.sleep(pause)
             began = time.monotonic()
-            if await anyio.to_thread.run_sync(self.job.full):
+            if await anyio.to_thread.run_sync(self._full):
                 self.kill("disk")
                 return
             pause = max(ROOM_SECONDS, ROOM_SHARE * (time.monotonic() - began))
+
+    def _full(self) -> bool:
+        temporary = self.plan.temporary
+        return self.job.full() or (temporary is not None and size_of(temporary) > TEMPORARY)
 
     def _too_much_memory(self) -> bool:
         limit, pid = self.job.limits.memory, self.process.pid

@@ -119,7 +119,9 @@ def _supervised(job: Job, uid: int | None, level: Level, walls: Any) -> Plan:
         "limits": rlimits(job.limits, others=threads_of(uid)),
         **walls(scratch),
     }
-    return Plan(launched(spec), environment(job, inside, level), info, alive=alive, theirs=[theirs, held])
+    return Plan(
+        launched(spec), environment(job, inside, level), info, alive=alive, temporary=scratch, theirs=[theirs, held]
+    )
 
 
 def _scratch(beside: Mapping[str, bytes], uid: int | None) -> Path:

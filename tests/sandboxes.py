@@ -1,0 +1,77 @@
+"""Sandboxes for tests: each level in turn, skipped with the reason where this machine does not have it."""
+
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from outrider.workspace.sandbox import CodeSettings, Job, Level, Limits, Sandbox
+from outrider.workspace.scripts import python_job, shell_job
+
+if TYPE_CHECKING:
+    from outrider.workspace.sandbox.running import Running
+
+LEVELS: tuple[Level, ...] = ("namespaces", "landlock", "none")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A sandbox of one level, and a workspace for it."""
+
+    sandbox: Sandbox
+    directory: Path
+
+    async def python(self, code: str, *, seconds: float = 60, limits: Limits | None = None, **more: Any) -> "Running":
+        """Runs Python to its end."""
+        job = await python_job(self.sandbox, self.directory, code)
+        return await self.run(replace(job, limits=limits or job.limits, **more), seconds)
+
+    async def shell(self, command: str, *, seconds: float = 60, limits: Limits | None = None) -> "Running":
+        """Runs a command to its end."""
+        job = await shell_job(self.sandbox, self.directory, command)
+        return await self.run(replace(job, limits=limits or job.limits), seconds)
+
+    async def run(self, job: Job, seconds: float = 60) -> "Running":
+        running = await self.sandbox.start(job)
+        await running.run(seconds)
+        return running
+
+
+@asynccontextmanager
+async def sandboxed(level: Level, **settings: Any) -> AsyncGenerator[Sandbox]:
+    """A sandbox of that level. Skips the test where there is none."""
+    sandbox = Sandbox(CodeSettings(isolation=level, **settings))
+    found = await sandbox.isolation()
+    if found.backend is None:
+        pytest.skip(f"this machine has no {level}: {'; '.join(found.reasons.values())}")
+    try:
+        yield sandbox
+    finally:
+        await sandbox.close()
+
+
+@contextmanager
+def boxed(sandbox: Sandbox) -> Generator[Box]:
+    """A new workspace for it, where every user can enter."""
+    with tempfile.TemporaryDirectory(prefix="outrider-test-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        directory = Path(folder) / "workspace"
+        directory.mkdir()
+        yield Box(sandbox, directory)
+
+
+def processes_with(mark: str) -> list[int]:
+    """Processes of this machine that have a word in their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            found += [int(entry.name)] if mark.encode() in command else []
+    return found
