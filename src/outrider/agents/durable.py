@@ -1,7 +1,8 @@
 """Work that survives its process: the only module that knows DBOS. Import it only where a run begins.
 
-Six calls: `open` and `close`, `start` an attempt, `step` in it, `resume` what a dead worker left, `cancel`. Everything
-else about runs is ours and stands in our own tables.
+Five calls: `open` and `close`, `start` an attempt, `resume` what a dead worker left, `cancel`. Everything else about
+runs is ours and stands in our own tables, the steps of an attempt too: there each is one row that only the worker of
+the attempt may write, where DBOS would keep the same again, in a database and a thread of its own.
 """
 
 import asyncio
@@ -97,14 +98,6 @@ class Engine:
     async def start(self, run_id: str, attempt: int) -> None:
         """Starts an attempt and returns at once; a second start of the same changes nothing."""
         await self._apart(lambda: self._started(run_id, attempt))
-
-    async def step(self, name: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-        """Does a step of the present attempt, or returns what it came to before: in this process or a dead one."""
-
-        async def done() -> dict[str, Any]:
-            return await work()
-
-        return await DBOS.run_step_async({"name": name}, done)
 
     async def resume(self, workflows: list[str]) -> None:
         """Lets any living worker go on with attempts whose worker is dead."""

@@ -13,7 +13,7 @@ from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, RowMapping
+    from sqlalchemy import ColumnElement, Connection, RowMapping
 
 Status = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
 ENDED = frozenset({"completed", "partial", "failed", "cancelled"})
@@ -161,9 +161,7 @@ class RunRows:
         from outrider.agents.tables import runs
 
         insert = self._database.insert(runs).values(dict(row)).on_conflict_do_nothing().returning(runs.c.id)
-        async with self._database.write() as connection:
-            made = (await connection.execute(insert)).first() is not None
-        if made:
+        if await self._database.short(lambda connection: connection.execute(insert).first() is not None, write=True):
             return await self.get(row["id"]), True
         same = runs.c.parent_run_id == row["parent_run_id"], runs.c.parent_call_id == row["parent_call_id"]
         return (await self.where(*same))[0], False
@@ -184,9 +182,11 @@ class RunRows:
         from outrider.agents.tables import runs
 
         query = select(runs).where(*conditions).order_by(runs.c.created_at, runs.c.id).limit(limit)
-        async with self._database.read() as connection:
-            rows = await connection.execute(query)
-            return [_run(row) for row in rows.mappings()]
+
+        def found(connection: "Connection") -> list[Run]:
+            return [_run(row) for row in connection.execute(query).mappings()]
+
+        return await self._database.short(found, write=False)
 
     async def change(self, *conditions: "ColumnElement[bool]", **values: Any) -> int:
         """Changes the runs that fit; how many did."""
@@ -195,8 +195,7 @@ class RunRows:
         from outrider.agents.tables import runs
 
         query = update(runs).where(*conditions).values(updated_at=time.time(), **values)
-        async with self._database.write() as connection:
-            return (await connection.execute(query)).rowcount
+        return await self._database.short(lambda connection: connection.execute(query).rowcount, write=True)
 
     async def claim(self, run: Run, executor: str) -> bool:
         """Takes up the present attempt; False if it was cancelled or superseded meanwhile."""
@@ -233,8 +232,11 @@ class RunRows:
 
         root = select(runs.c.root_run_id).where(runs.c.id == run_id).scalar_subquery()
         query = select(runs.c.id, runs.c.parent_run_id, runs.c.usage).where(runs.c.root_run_id == root)
-        async with self._database.read() as connection:
-            tree = [Below(*row) for row in await connection.execute(query)]
+
+        def whole(connection: "Connection") -> list[Below]:
+            return [Below(*row) for row in connection.execute(query)]
+
+        tree = await self._database.short(whole, write=False)
         found: list[Below] = []
         last = {run_id}
         while last:
@@ -249,9 +251,12 @@ class RunRows:
         from outrider.agents.tables import runs
 
         columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at)
-        async with self._database.read() as connection:
-            rows = await connection.execute(select(*columns).where(runs.c.status.in_(WORKING)))
-            return [Working(*row) for row in rows]
+        query = select(*columns).where(runs.c.status.in_(WORKING))
+
+        def found(connection: "Connection") -> list[Working]:
+            return [Working(*row) for row in connection.execute(query)]
+
+        return await self._database.short(found, write=False)
 
     async def cancelled(self, among: Sequence[str]) -> list[str]:
         """Those of the runs that somebody cancelled."""
@@ -260,8 +265,7 @@ class RunRows:
         from outrider.agents.tables import runs
 
         query = select(runs.c.id).where(runs.c.id.in_(among), runs.c.status == "cancelled")
-        async with self._database.read() as connection:
-            return list((await connection.execute(query)).scalars())
+        return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
 
 
 def new_row(  # noqa: PLR0913 - a row has many columns

@@ -1,11 +1,22 @@
-"""What a run has done, one row a step: written before a tool is called and after, so that none is called twice."""
+"""What a run has done, one row a step: a tool's before the call and after, so that none is called twice; what a model
+has said once it has said it, so that it is not asked again. A row is written in one go: 0.15 ms in SQLite.
+"""
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from outrider.agents.run import Run
 from outrider.core.db import Database, storable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Executable, Select
+
+BEGUN = ("run_id", "key", "number", "kind", "tool", "arguments", "started_at")
+WHOLE = (*BEGUN, "outcome", "result", "seconds", "usage", "ended_at")
+ENDED = ("outcome", "result", "state", "seconds", "ended_at")
 
 
 class Superseded(Exception):
@@ -43,67 +54,49 @@ class Steps:
 
     async def begin(self, run: Run, key: str, number: int, tool: str, arguments: Any) -> Step:
         """Writes down that the tool is about to be called; what is known if it was before. Raises Superseded."""
-        from sqlalchemy import exists, literal, select
+        given = (run.id, key, number, "tool", storable(tool, 64), arguments, time.time())
 
-        from outrider.agents.tables import run_steps as steps
-        from outrider.agents.tables import runs
-
-        row = {
-            "run_id": run.id,
-            "key": key,
-            "number": number,
-            "kind": "tool",
-            "tool": storable(tool, 64),
-            "arguments": arguments,
-            "started_at": time.time(),
-        }
-        mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == self._executor
-        alive = exists().where(*mine, runs.c.status == "running")
-        values = select(*(literal(value, steps.c[name].type) for name, value in row.items())).where(alive)
-        insert = self._database.insert(steps).from_select(list(row), values)
-        async with self._database.write() as connection:
-            done = await connection.execute(insert.on_conflict_do_nothing().returning(steps.c.key))
-            if done.first() is not None:
+        def begun(connection: "Connection") -> Step:
+            if self._inserted(connection, run, dict(zip(BEGUN, given, strict=True))):
                 return Step(key, None, None, None, fresh=True)
-            if not (await connection.execute(select(alive))).scalar():
-                raise Superseded(run.id)
-            same = steps.c.run_id == run.id, steps.c.key == key
-            found = (await connection.execute(select(steps).where(*same))).mappings().one()
-        return Step(key, found["outcome"], found["result"], found["state"], fresh=False)
+            found = connection.execute(_same(), {"of": run.id, "named": key}).mappings().one()
+            return Step(key, found["outcome"], found["result"], found["state"], fresh=False)
+
+        return await self._database.short(begun, write=True)
 
     async def end(
         self, run: Run, key: str, *, outcome: str, seconds: float, result: Any = None, state: str | None = None
     ) -> None:
         """Writes down how the call ended, or that it waits."""
-        from sqlalchemy import update
-
-        from outrider.agents.tables import run_steps as steps
-
         ended = None if outcome == "asks" else time.time()
-        values = {"outcome": storable(outcome, 64), "result": result, "state": state, "seconds": seconds}
-        query = update(steps).where(steps.c.run_id == run.id, steps.c.key == key)
-        async with self._database.write() as connection:
-            await connection.execute(query.values(ended_at=ended, **values))
+        given = dict(zip(ENDED, (storable(outcome, 64), result, state, seconds, ended), strict=True))
+        values = {f"new_{name}": value for name, value in given.items()} | {"of": run.id, "named": key}
+        await self._database.short(lambda connection: connection.execute(_ending(), values), write=True)
 
-    async def model(self, run: Run, number: int, usage: dict[str, Any], model: str, seconds: float) -> None:
-        """Writes down a request to the model: its use, not its words."""
-        from outrider.agents.tables import run_steps as steps
+    async def once(self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """What the work came to, or what it came to before: in this process or a dead one.
 
-        now = time.time()
-        row = {
-            "run_id": run.id,
-            "key": f"model:{number}",
-            "number": number,
-            "kind": "model",
-            "tool": storable(model, 64),
-            "outcome": "ok",
-            "seconds": seconds,
-            "usage": usage,
-            "started_at": now - seconds,
-            "ended_at": now,
-        }
-        async with self._database.write() as connection:
-            await connection.execute(self._database.insert(steps).values(row).on_conflict_do_nothing())
+        Args:
+            run: At work here.
+            number: The request to the model, from 1.
+            work: Asks it; of what comes, `model`, `usage` and `seconds` are written beside the whole.
+
+        Raises:
+            Superseded: The attempt is no longer ours.
+        """
+        key = f"model:{number}"
+        before = await self._database.short(
+            lambda connection: connection.execute(_same(), {"of": run.id, "named": key}).mappings().first(), write=False
+        )
+        if before is not None:
+            return before["result"]
+        kept, now = await work(), time.time()
+        seconds = kept.get("seconds", 0.0)
+        begun = (run.id, key, number, "model", storable(kept.get("model", ""), 64), None, now - seconds)
+        ended = ("stopped" if "stop" in kept else "ok", kept, seconds, kept.get("usage"), now)
+        row = dict(zip(WHOLE, (*begun, *ended), strict=True))
+        await self._database.short(lambda connection: self._inserted(connection, run, row), write=True)
+        return kept
 
     async def of(self, run_id: str) -> list[dict[str, Any]]:
         """All steps of a run in order, as rows."""
@@ -112,5 +105,64 @@ class Steps:
         from outrider.agents.tables import run_steps as steps
 
         query = select(steps).where(steps.c.run_id == run_id).order_by(steps.c.number, steps.c.started_at)
-        async with self._database.read() as connection:
-            return [dict(row) for row in (await connection.execute(query)).mappings()]
+
+        def found(connection: "Connection") -> list[dict[str, Any]]:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+        return await self._database.short(found, write=False)
+
+    def _inserted(self, connection: "Connection", run: Run, row: dict[str, Any]) -> bool:
+        """Whether the row is new; only who works on the attempt may write one. Raises Superseded."""
+        mine = {"of": run.id, "try": run.attempt, "by": self._executor}
+        statement = _insertion(connection.dialect.name, tuple(row))
+        values = {f"new_{name}": value for name, value in row.items()}
+        if connection.execute(statement, mine | values).first() is not None:
+            return True
+        if connection.execute(_alive(), mine).first() is None:
+            raise Superseded(run.id)
+        return False
+
+
+# Built once: to build a statement takes as long as to execute it.
+
+
+@lru_cache
+def _alive() -> "Select[Any]":
+    from sqlalchemy import bindparam, select
+
+    from outrider.agents.tables import runs
+
+    mine = runs.c.id == bindparam("of"), runs.c.attempt == bindparam("try"), runs.c.executor == bindparam("by")
+    return select(runs.c.id).where(*mine, runs.c.status == "running")
+
+
+@lru_cache
+def _insertion(dialect: str, names: tuple[str, ...]) -> "Executable":
+    from sqlalchemy import bindparam, exists, select
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    from outrider.agents.tables import run_steps as steps
+
+    values = select(*(bindparam(f"new_{name}", type_=steps.c[name].type) for name in names))
+    module = sqlite if dialect == "sqlite" else postgresql
+    insert = module.insert(steps).from_select(list(names), values.where(exists(_alive())))
+    return insert.on_conflict_do_nothing().returning(steps.c.key)
+
+
+@lru_cache
+def _same() -> "Executable":
+    from sqlalchemy import bindparam, select
+
+    from outrider.agents.tables import run_steps as steps
+
+    return select(steps).where(steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"))
+
+
+@lru_cache
+def _ending() -> "Executable":
+    from sqlalchemy import bindparam, update
+
+    from outrider.agents.tables import run_steps as steps
+
+    same = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named")
+    return update(steps).where(*same).values({name: bindparam(f"new_{name}") for name in ENDED})

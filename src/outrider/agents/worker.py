@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -214,11 +215,6 @@ class Worker:
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> Outcome:
         chain = await self._models.chain(Agent.model_validate(run.definition).model)
         runtime = await anyio.to_thread.run_sync(_runtime, [each.api for each in chain])
-        engine = self._engine
-        assert engine is not None
-
-        async def note(number: int, usage: dict[str, Any], model: str, seconds: float) -> None:
-            await self.steps.model(run, number, usage, model, seconds)
 
         async def below() -> Usage:
             return await self.below(run.id) if begins else Usage()
@@ -231,8 +227,7 @@ class Worker:
             hands=hands,
             pen=pen,
             meter=meter,
-            remember=engine.step,
-            note_model=note,
+            remember=partial(self.steps.once, run),
             count_below=below,
         )
         return await runtime.attempt(work)

@@ -73,7 +73,7 @@ class Mind(WrapperModel):
         async def ask() -> dict[str, Any]:
             return await self._asked(number, messages, model_settings, model_request_parameters)
 
-        kept = await self._work.remember(f"model {number}", ask)
+        kept = await self._work.remember(number, ask)
         if "stop" in kept:
             raise Stopped(*kept["stop"])
         return self._counted(number, kept)
@@ -138,9 +138,8 @@ class Mind(WrapperModel):
             return {"stop": ["refused", "the model's provider refused the content"]}
         except Exception as error:  # noqa: BLE001 - told apart there
             return failure(error, access)
-        usage = usage_of(response, access)
-        await self._work.note_model(number, usage, access.label, time.monotonic() - started)
-        return {"response": dumped([response])[0], "usage": usage}
+        seconds, usage = round(time.monotonic() - started, 3), usage_of(response, access)
+        return {"response": dumped([response])[0], "usage": usage, "model": access.label, "seconds": seconds}
 
     def _restart(self, number: int) -> None:
         self._work.said[number] = self._work.thought[number] = ""

@@ -12,7 +12,7 @@ from outrider.agents.stream import Pen
 from outrider.agents.tools import Hands
 from outrider.core.egress.guard import Guard
 
-Remember = Callable[[str, Callable[[], Awaitable[dict[str, Any]]]], Awaitable[dict[str, Any]]]
+Remember = Callable[[int, Callable[[], Awaitable[dict[str, Any]]]], Awaitable[dict[str, Any]]]
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Attempt:
     """All that one attempt needs.
 
     Attributes:
-        remember: Runs a step once: what it returned before is returned again, also in another process.
+        remember: Makes the request of a number once: what came of it before is returned again, in any process.
         count_below: What the runs that this one began have used.
     """
 
@@ -31,7 +31,6 @@ class Attempt:
     pen: Pen
     meter: Meter
     remember: Remember
-    note_model: Callable[[int, dict[str, Any], str, float], Awaitable[None]]
     count_below: Callable[[], Awaitable[Usage]]
     said: dict[int, str] = field(default_factory=dict)
     thought: dict[int, str] = field(default_factory=dict)
