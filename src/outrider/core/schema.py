@@ -28,11 +28,15 @@ def _compact(node: Any, *, optional: bool) -> Any:
     if not isinstance(node, dict):
         return node
     node = _without_null(node) if optional else node
-    return {
-        key: _inside(key, value, optional=optional)
-        for key, value in node.items()
-        if not (key == "title" and isinstance(value, str))
-    }
+    kept = ((key, value) for key, value in node.items() if not _says_nothing(key, value, optional=optional))
+    return {key: _inside(key, value, optional=optional) for key, value in kept}
+
+
+def _says_nothing(key: str, value: Any, *, optional: bool) -> bool:
+    """Whether a keyword tells a model nothing: generated titles, what is so anyway, a result's defaults."""
+    if key == "title":
+        return isinstance(value, str)
+    return (key == "additionalProperties" and value is True) or (key == "default" and not optional)
 
 
 def _inside(key: str, value: Any, *, optional: bool) -> Any:
