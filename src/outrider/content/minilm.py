@@ -1,7 +1,7 @@
 """The network of all-MiniLM-L6-v2 (huggingface.co/sentence-transformers/all-MiniLM-L6-v2) out of its weights.
 
-A BERT of 6 layers, 384 wide, 12 heads. Its matrix products can run in 8-bit integers, where weights are
-rounded once, a scale for each column, and activations at each call.
+A BERT of 6 layers, 384 wide, 12 heads; any other of its kind would do. Its matrix products can run in 8-bit integers:
+weights are rounded once, a scale for each column, and activations at each call.
 """
 
 import json
@@ -14,8 +14,6 @@ from outrider.content.onnx import MICROSOFT, Graph
 if TYPE_CHECKING:
     import numpy as np
 
-LAYERS = 6
-WIDTH = 384
 HEADS = 12
 EPSILON = 1e-12
 STEPS = 127  # of an 8-bit weight, on each side of zero
@@ -37,20 +35,23 @@ def _array(data: "np.ndarray", place: list[int], shape: list[int]) -> "np.ndarra
     return data[place[0] : place[1]].view("<f4").reshape(shape)
 
 
-def network(path: Path, *, integers: bool) -> bytes:
+def network(path: Path, *, integers: bool, heads: int = HEADS) -> bytes:
     """The ONNX model of a file of weights: inputs `ids`, `types` and `mask` (batch, length), output `states`.
 
     Args:
         path: `model.safetensors`.
         integers: Matrix products in 8 bits.
+        heads: Of attention; the weights do not tell.
     """
-    builder = _Builder(Graph("minilm"), weights(path), integers)
+    builder = _Builder(Graph("minilm"), weights(path), integers, heads)
     states = builder.embedded()
-    for layer in range(LAYERS):
+    layer = 0
+    while f"encoder.layer.{layer}.output.dense.weight" in builder.weights:
         states = builder.layer(layer, states)
+        layer += 1
     builder.graph.node("Identity", [states], ["states"])
     shape = ("batch", "length")
-    return builder.graph.model({"ids": shape, "types": shape, "mask": shape}, "states", WIDTH)
+    return builder.graph.model({"ids": shape, "types": shape, "mask": shape}, "states", builder.width)
 
 
 @dataclass
@@ -58,6 +59,11 @@ class _Builder:
     graph: Graph
     weights: "dict[str, np.ndarray]"
     integers: bool
+    heads: int
+
+    @property
+    def width(self) -> int:
+        return self.weights["embeddings.LayerNorm.weight"].shape[0]
 
     def embedded(self) -> str:
         """Words, places and kinds, added and normalised."""
@@ -84,7 +90,7 @@ class _Builder:
     def _attended(self, name: str, states: str) -> str:
         parts = [self._product(f"{name}.attention.self.{part}", states) for part in ("query", "key", "value")]
         inputs = [*parts, "", "mask"]
-        attributes = {"num_heads": HEADS}
+        attributes = {"num_heads": self.heads}
         return self.graph.node("MultiHeadAttention", inputs, [f"{name}.attended"], attributes, domain=MICROSOFT)
 
     def _product(self, name: str, states: str, *, bias: bool = True) -> str:
