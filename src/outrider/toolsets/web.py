@@ -212,12 +212,8 @@ def _caveats(page: Page) -> str:
 
 def _kept(reading: Result, content_id: str) -> Result:
     """The reading with the id under which the page can be searched and read again."""
-    if not content_id:
-        return reading
-    first, *rest = reading.content
-    assert isinstance(first, Text)
-    marked = replace(first, text=f"Content-Id: {content_id}\n{first.text}")
-    return replace(reading, content=(marked, *rest), meta=reading.meta | {"outrider/content_id": content_id})
+    meta = {"outrider/content_id": content_id} if content_id else {}
+    return replace(reading, meta=reading.meta | meta)
 
 
 def _meta(page: Page) -> dict[str, Any]:

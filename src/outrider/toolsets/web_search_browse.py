@@ -180,8 +180,7 @@ def _kept(item: Item, content_id: str) -> Item:
     """The item with the id under which its page can be searched and read again."""
     if not content_id or not isinstance(item, Resource):
         return item
-    marked = {"outrider/content_id": content_id}
-    return replace(item, fields=item.fields | {"contentId": content_id}, meta=item.meta | marked)
+    return replace(item, meta=item.meta | {"outrider/content_id": content_id})
 
 
 def _failed(kind: str, url: str, error: OutriderError) -> Resource:

@@ -1,0 +1,32 @@
+"""`outrider content`: kept, listed, found and indexed anew from the command line, as a program would."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+OUTRIDER = (sys.executable, "-m", "outrider", "content")
+
+
+def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*OUTRIDER, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_files_are_kept_listed_found_and_indexed_anew(home: Path):
+    (home / "tea.md").write_text("# Tea\n\nGreen tea is steeped at eighty degrees.\n")
+    kept = outrider("add", "tea.md", "--json")
+    assert kept.returncode == 0, kept.stderr
+    [row] = json.loads(kept.stdout)
+    [listed] = json.loads(outrider("list", "--json").stdout)
+    assert listed["contentId"] == row["contentId"]
+    [hit] = json.loads(outrider("search", "steeping", "teas", "--json").stdout)
+    assert (hit["contentId"], hit["lineRange"]) == (row["contentId"], [1, 3])
+    for file in (home / ".outrider" / "content").rglob("*.db"):
+        file.unlink()
+    assert "1 index is new" in outrider("rebuild").stdout
+    assert "tea.md" in outrider("search", "tea").stdout
+    assert outrider("search", "zeppelin").returncode == 1
+    assert outrider("search", "tea", "--session", "another").returncode == 1
+    missing = outrider("add", "nowhere.txt")
+    assert missing.returncode == 2
+    assert "nowhere.txt" in missing.stderr
