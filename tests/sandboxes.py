@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from outrider.workspace.sandbox import CodeSettings, Job, Level, Limits, Sandbox
+from outrider.workspace.sandbox.job import Job, Level, Limits
+from outrider.workspace.sandbox.sandbox import Sandbox
+from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.scripts import python_job, shell_job
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ from outrider.toolsets.run_agent_results import CONVERSATIONS
 from outrider.toolsets.web_eval_settings import WebEvalSettings
 from outrider.workspace import Exports, Workspaces
 from outrider.workspace.processes import Processes
-from outrider.workspace.sandbox import Sandbox
+from outrider.workspace.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from mcp.server import Server

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 from pydantic import BaseModel, Field
@@ -12,10 +12,11 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
 from outrider.toolsets.workspace import workspace
-from outrider.toolsets.workspace_code_results import Report, begun, listed, polled, read, reported, stopped
 from outrider.workspace import Workspace, Workspaces
 from outrider.workspace.processes import Processes
-from outrider.workspace.sandbox import Job
+
+if TYPE_CHECKING:
+    from outrider.workspace.sandbox.job import Job
 
 LONGEST = 300  # seconds in the foreground
 WAITING = 300  # seconds that a call may stand in line besides
@@ -109,6 +110,8 @@ async def poll_process(
     workspaces: Workspaces, processes: Processes, call: Call, /, process_id: ProcessId, tail: Tail | None = None
 ) -> Result:
     """Whether a background process still runs, its exit code, and the end of its output."""
+    from outrider.toolsets.workspace_code_results import polled
+
     place = await _place(workspaces, call)
     return await polled(processes.get(place, process_id), (tail or Tail()).src, (tail or Tail()).n)
 
@@ -125,6 +128,8 @@ async def read_process_output(
     lines: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> Result:
     """The first or last lines that a background process has written."""
+    from outrider.toolsets.workspace_code_results import read
+
     place = await _place(workspaces, call)
     return read(processes.get(place, process_id), stream, mode, lines)
 
@@ -138,6 +143,8 @@ async def list_processes(
     status_filter: Literal["all", "running", "finished"] = "all",
 ) -> Result:
     """This session's background processes."""
+    from outrider.toolsets.workspace_code_results import listed
+
     place = await _place(workspaces, call)
     return listed(processes.list(place), status_filter)
 
@@ -145,6 +152,8 @@ async def list_processes(
 @workspace.tool(effect="write", title="Stop a process", stake="never_ask")
 async def stop_process(workspaces: Workspaces, processes: Processes, call: Call, /, process_id: ProcessId) -> Result:
     """Stop a background process with all that it started: asked first, ended after three seconds."""
+    from outrider.toolsets.workspace_code_results import stopped
+
     place = await _place(workspaces, call)
     found = processes.get(place, process_id)
     if found.status == "running":
@@ -174,11 +183,13 @@ async def _run(
     processes: Processes,
     call: Call,
     place: Workspace,
-    job: Job,
+    job: "Job",
     title: str,
     seconds: int,
     run_mode: Literal["sync", "async"],
 ) -> Result:
+    from outrider.toolsets.workspace_code_results import Report, begun, reported
+
     level = (await processes.sandbox.backend()).level
     if run_mode == "async":
         return begun(await processes.begin(place, job, title), level)

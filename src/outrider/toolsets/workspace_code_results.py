@@ -13,7 +13,7 @@ from outrider.core.untrusted import clean
 
 if TYPE_CHECKING:
     from outrider.workspace.processes import Execution
-    from outrider.workspace.sandbox import Level, Limits
+    from outrider.workspace.sandbox.job import Level, Limits
 
 SHOWN = 30_000  # characters of both streams together
 OF_ERRORS = 10_000  # of them for the stream of errors, where both are long

@@ -11,11 +11,12 @@ import anyio
 
 from outrider.core.errors import NotFound, Refused
 from outrider.workspace.room import size_of
-from outrider.workspace.sandbox import Job, Sandbox
+from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.workspaces import Workspace
 
 if TYPE_CHECKING:
     from outrider.workspace.changes import Changed, Seen
+    from outrider.workspace.sandbox.job import Job
     from outrider.workspace.sandbox.running import Running
 
 Status = Literal["running", "finished", "failed", "killed"]
@@ -80,7 +81,7 @@ class Processes:
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = anyio.CapacityLimiter(sandbox.settings.parallel)
 
-    async def run(self, place: Workspace, job: Job, title: str, seconds: float) -> Execution:
+    async def run(self, place: Workspace, job: "Job", title: str, seconds: float) -> Execution:
         """Runs a job to its end, or for so many seconds; waits first where too many run.
 
         Cancelled, it ends the job. Raises Refused where the workspace is full, and what `Sandbox.start` raises.
@@ -90,7 +91,7 @@ class Processes:
             await execution.run(seconds)
         return execution
 
-    async def begin(self, place: Workspace, job: Job, title: str) -> Execution:
+    async def begin(self, place: Workspace, job: "Job", title: str) -> Execution:
         """Starts a job in the background. Raises Refused where the session has too many, and as `run`."""
         most = self.sandbox.settings.background
         if self.count(place) >= most:
@@ -128,7 +129,7 @@ class Processes:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.sandbox.close()
 
-    async def _begin(self, place: Workspace, job: Job, title: str) -> Execution:
+    async def _begin(self, place: Workspace, job: "Job", title: str) -> Execution:
         from outrider.workspace.changes import look
 
         await anyio.to_thread.run_sync(place.room.claim, 0)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from outrider.core.errors import InvalidInput
 from outrider.workspace.jail import Jail
-from outrider.workspace.sandbox import Job, Sandbox
+from outrider.workspace.sandbox.job import Job
+from outrider.workspace.sandbox.sandbox import Sandbox
 
 MAIN = "main.py"
 PLOTS = "outrider_plots.py"

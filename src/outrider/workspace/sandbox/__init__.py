@@ -1,7 +1,4 @@
-"""Running code that nobody vouches for: kept in as well as this machine can, and within limits."""
+"""Running code that nobody vouches for: kept in as well as this machine can, and within limits.
 
-from outrider.workspace.sandbox.job import Inside, Job, Level, Limits
-from outrider.workspace.sandbox.sandbox import Isolation, Sandbox
-from outrider.workspace.sandbox.settings import CodeSettings
-
-__all__ = ["CodeSettings", "Inside", "Isolation", "Job", "Level", "Limits", "Sandbox"]
+It exports nothing: a server loads its settings and its door (`sandbox.sandbox`), and the rest at the first execution.
+"""

@@ -6,7 +6,6 @@ ways: `stage` shows bubblewrap, which must not run as root, the folders that onl
 code under Landlock and a filter of system calls (or under nothing), and ends all of it when it or the server ends.
 """
 
-import _signal
 import ctypes
 import marshal
 import os
@@ -84,7 +83,7 @@ def limited(limits: list[tuple[int, int]]) -> None:
 def heard() -> None:
     """Signals that Python ignores, and that the code would inherit as ignored: broken pipes and too large files."""
     for number in (13, 25):
-        _signal.signal(number, 0)
+        libc.signal(number, None)
 
 
 def drop(uid: int | None, parent: int) -> None:

@@ -11,12 +11,12 @@ import anyio
 
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, Unavailable
-from outrider.workspace.sandbox.job import Job, Level, Limits
 from outrider.workspace.sandbox.settings import CodeSettings
 
 if TYPE_CHECKING:
     from outrider.workspace.sandbox.backend import Backend, Plan
     from outrider.workspace.sandbox.interpreters import Program
+    from outrider.workspace.sandbox.job import Job, Level, Limits
     from outrider.workspace.sandbox.running import Running
     from outrider.workspace.sandbox.web import Web
 
@@ -31,10 +31,10 @@ class Isolation:
     """What was found: the backend to use, None if none works; and why stronger ones are not used."""
 
     backend: "Backend | None"
-    reasons: dict[Level, str]
+    reasons: "dict[Level, str]"
 
     @property
-    def level(self) -> Level | None:
+    def level(self) -> "Level | None":
         return self.backend.level if self.backend else None
 
 
@@ -54,8 +54,10 @@ class Sandbox:
         self._python: Program | None = None
         self._web: Web | None = None
 
-    def limits(self) -> Limits:
+    def limits(self) -> "Limits":
         """The operator's limits."""
+        from outrider.workspace.sandbox.job import Limits
+
         chosen = self.settings
         return Limits(
             memory=chosen.memory_mb * 1_000_000,
@@ -84,7 +86,7 @@ class Sandbox:
             )
         return found.backend
 
-    async def start(self, job: Job) -> "Running":
+    async def start(self, job: "Job") -> "Running":
         """Starts a job; the caller awaits `Running.run`.
 
         Raises:
@@ -127,7 +129,7 @@ class Sandbox:
 
         return unused_uid(directory) if (await self.backend()).level == "landlock" else None
 
-    async def _connected(self, job: Job) -> "tuple[Job, Path]":
+    async def _connected(self, job: "Job") -> "tuple[Job, Path]":
         """The job with a way to the egress proxy, and the proxy's socket."""
         from outrider.workspace.sandbox.web import Web
 
@@ -147,6 +149,7 @@ class Sandbox:
 
     async def _trial(self, backend: "Backend") -> str:
         """Why the backend does not work here; empty if it does."""
+        from outrider.workspace.sandbox.job import Job
         from outrider.workspace.sandbox.running import NotStarted
 
         with tempfile.TemporaryDirectory(prefix="outrider-trial-") as folder:
@@ -160,7 +163,7 @@ class Sandbox:
         ended = running.exit_code
         return "" if ended == TRIAL_CODE else running.stderr.text.strip() or f"it ended with exit code {ended}"
 
-    async def _start(self, backend: "Backend", job: Job, proxy: Path | None = None) -> "Running":
+    async def _start(self, backend: "Backend", job: "Job", proxy: Path | None = None) -> "Running":
         from outrider.workspace.sandbox.cgroup import parent_group
         from outrider.workspace.sandbox.running import Running
 

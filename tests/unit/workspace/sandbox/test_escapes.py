@@ -20,9 +20,11 @@ import anyio
 import pytest
 
 import escapes
-from outrider.workspace.sandbox import CodeSettings, Job, Level, Sandbox
 from outrider.workspace.sandbox.identity import unused_uid
+from outrider.workspace.sandbox.job import Job, Level
+from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.sandbox.syscalls import MACHINES, NUMBERS
 
 SCRIPT = Path(escapes.__file__).read_bytes()

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from outrider.workspace.room import size_of
-from outrider.workspace.sandbox import Limits, Sandbox
+from outrider.workspace.sandbox.job import Limits
+from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import supported
 from sandboxes import LEVELS, Box, boxed, processes_with, sandboxed
 
