@@ -40,7 +40,7 @@ class Manner:
 
     mime_prefix: str = "application/vnd.dust"
     progress: Style = "accumulated"
-    per_second: float = 5.0
+    per_second: float = 20.0
     detach_seconds: float = 600.0
     configured: bool = False
 

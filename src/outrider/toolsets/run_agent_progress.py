@@ -11,7 +11,7 @@ import anyio
 from outrider.core.context import Call
 
 Style = Literal["accumulated", "deltas"]
-PER_SECOND = 5.0  # notices of a kind
+PER_SECOND = 20.0  # notices of a kind: the first word after a pause goes out at once, what follows is gathered
 BEAT = 15.0  # seconds of silence after which a sign of life is given: some clients cut silent calls at 60
 FULL_RATE = 50_000  # characters a second that accumulated text may cost: longer texts are told less often
 
@@ -23,20 +23,32 @@ class _Stream:
     kind: str
     name: str
     label: str
-    steps: dict[int, str] = field(default_factory=dict)
+    steps: dict[int, list[str]] = field(default_factory=dict)
+    length: int = 0
     told: int = 0
     told_at: float = 0.0
     void: bool = False  # what was told is no longer the beginning of the text
 
     @property
     def text(self) -> str:
-        return "\n".join(self.steps.values())
+        return "\n".join("".join(pieces) for pieces in self.steps.values())
 
-    def due(self, now: float, style: Style, apart: float) -> bool:
-        length = len(self.text)
-        if length == self.told and not self.void:
-            return False
-        return now - self.told_at >= (max(apart, length / FULL_RATE) if style == "accumulated" else apart)
+    def add(self, step: int, piece: str) -> None:
+        if step not in self.steps:
+            self.length += bool(self.steps)
+            self.steps[step] = []
+        self.steps[step].append(piece)
+        self.length += len(piece)
+
+    def drop(self, step: int) -> None:
+        if self.steps.pop(step, None) is not None:
+            self.void, self.length = True, len(self.text)
+
+    def due(self, style: Style, apart: float) -> float | None:
+        """When it is to be told; None if there is nothing to tell."""
+        if self.length == self.told and not self.void:
+            return None
+        return self.told_at + (max(apart, self.length / FULL_RATE) if style == "accumulated" else apart)
 
 
 class Feed:
@@ -59,6 +71,7 @@ class Feed:
         self._thoughts = _Stream("run_agent_chain_of_thought", "chainOfThought", "Thinking")
         self._answer = _Stream("run_agent_generation_tokens", "text", "Answering")
         self._spoke_at = time.monotonic()
+        self._waiting = anyio.Event()
 
     async def tell(self, label: str, output: Mapping[str, Any]) -> None:
         """One payload, as `_meta.data` of a progress notice."""
@@ -86,9 +99,9 @@ class Feed:
         """Takes an event of the run (see `RunEvent`)."""
         if kind in ("thinking", "text"):
             stream = self._thoughts if kind == "thinking" else self._answer
-            step = data.get("step", 0)
-            stream.steps[step] = stream.steps.get(step, "") + data["text"]
+            stream.add(data.get("step", 0), data["text"])
             await self._flush()
+            self._waiting.set()
         elif kind == "status" and "restarted" in data:
             self._void(data["restarted"])
         elif kind == "tool_started":
@@ -96,8 +109,7 @@ class Feed:
 
     def _void(self, step: int) -> None:
         for stream in (self._thoughts, self._answer):
-            if stream.steps.pop(step, None) is not None:
-                stream.void = True
+            stream.drop(step)
 
     async def _say(self, message: str) -> None:
         self._number += 1
@@ -106,15 +118,23 @@ class Feed:
 
     async def _pump(self) -> None:
         while True:
-            await anyio.sleep(self._apart)
+            self._waiting = anyio.Event()
+            now, due = time.monotonic(), min(self._due(), default=None)
+            with anyio.move_on_after(max(0.0, self._spoke_at + self._beat - now if due is None else due - now)):
+                await self._waiting.wait()
             await self._flush()
             if time.monotonic() - self._spoke_at >= self._beat:
                 await self._say("at work")
 
+    def _due(self) -> list[float]:
+        dues = (stream.due(self._style, self._apart) for stream in (self._thoughts, self._answer))
+        return [due for due in dues if due is not None]
+
     async def _flush(self, *, last: bool = False) -> None:
         now = time.monotonic()
         for stream in (self._thoughts, self._answer):
-            if stream.due(now + (1e9 if last else 0), self._style, self._apart):
+            due = stream.due(self._style, self._apart)
+            if due is not None and (last or due <= now):
                 await self._send(stream, now)
 
     async def _send(self, stream: _Stream, now: float) -> None:

@@ -20,7 +20,7 @@ class RunAgentSettings(BaseModel, extra="forbid", defer_build=True):
         default="accumulated", description="Whether each progress notice holds the text so far or only what is new"
     )
     progress_per_second: float = Field(
-        default=5, ge=0.1, le=50, description="Progress notices of a kind that a caller gets at most"
+        default=20, ge=0.1, le=50, description="Progress notices of a kind that a caller gets at most"
     )
     blocked_format: Format = Field(
         default="error_json",
