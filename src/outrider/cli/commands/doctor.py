@@ -37,7 +37,7 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @setting
 def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
-    """Check settings, storage, keys, models, agents and (with --online) the way to the web."""
+    """Check settings, storage, keys, models, agents, isolation of code and (with --online) the way to the web."""
     findings = run(lambda: _examine(loaded(sets), online=online), as_json=as_json)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -59,6 +59,7 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
         findings += _browser(app)
         findings += [each async for each in _models(app)]
         findings += [each async for each in _agents(app)]
+        findings += [each async for each in _code(app)]
         if online:
             findings += [each async for each in _web(app)]
     return findings
@@ -136,6 +137,27 @@ async def _agents(app: "App") -> AsyncGenerator[Finding]:
     for finding in broken:
         yield finding
     yield Finding("ok", f"agents: {len(agents) - len(broken)} can be asked (`outrider agents list`)")
+
+
+async def _code(app: "App") -> AsyncGenerator[Finding]:
+    """How well code of models would be kept in, whether the tools for it are served or not."""
+    from outrider.workspace.sandbox.interpreters import find_deno
+    from outrider.workspace.sandbox.sandbox import remedy
+
+    sandbox = app.processes.sandbox
+    found = await sandbox.isolation()
+    for level, why in found.reasons.items():
+        yield Finding("note", f"code: no isolation by {level}: {why}", remedy() if level == "namespaces" else "")
+    if found.level is None:
+        yield Finding("note", "code: it cannot be isolated here; execute_python and its kin refuse", remedy())
+    elif found.level == "none":
+        yield Finding("note", "code: not isolated, it may do all that Outrider may", "set `code.isolation` to auto")
+    else:
+        yield Finding("ok", f"code: isolated by {found.level}")
+    try:
+        find_deno(sandbox.settings.deno, None)
+    except OutriderError as error:
+        yield Finding("note", f"code: {error.message}", error.hint)
 
 
 async def _unfit(app: "App", agent: "Agent") -> Finding | None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from outrider.core.errors import NotConfigured
 from outrider.workspace.sandbox import seccomp, system
 from outrider.workspace.sandbox.backend import Plan, launched
 from outrider.workspace.sandbox.identity import hand_over
@@ -55,7 +56,12 @@ class Landlock:
 
     def plan(self, job: Job, uid: int | None, proxy: Path | None) -> Plan:
         if uid is not None and not _enterable(job.directory):
-            raise PermissionError(f"{job.directory} cannot be entered by other users")
+            raise NotConfigured(
+                "code runs as another user than root, who cannot enter the folder of the workspaces",
+                hint="the operator sets `data_dir` to a folder that all may enter (for instance /var/lib/outrider), "
+                "installs bubblewrap, or runs Outrider as an ordinary user",
+                code="private_folder",
+            )
         del proxy  # by Landlock's rules of the network the code could reach any machine on the proxy's port
         filtered = seccomp.program(self._rules(uid), seccomp.NO_SOCKETS)
         return _supervised(job, uid, self.level, lambda scratch: {
