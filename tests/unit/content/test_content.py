@@ -1,0 +1,217 @@
+"""Content stores on SQLite and on Postgres: rows and indexes say the same, whatever happened in between."""
+
+import shutil
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import postgres
+from outrider.content import Content, Draft, SearchOptions
+from outrider.content.fts import FtsIndex
+from outrider.content.record import Record
+from outrider.core.context import Call
+from outrider.core.db import Database
+
+pytestmark = pytest.mark.anyio
+POSTGRES = postgres.found()
+EVIL = "nul \0 lone \ud800 surrogate, 日本語\r\nand\ra\u2028line 👨\u200d👩\u200d👧 e\u0301"
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[str]:
+    assert POSTGRES
+    with postgres.running(POSTGRES) as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return request.getfixturevalue("server")
+    return f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+
+
+@pytest.fixture
+def call(request: pytest.FixtureRequest) -> Call:
+    return Call(session=request.node.name)
+
+
+@asynccontextmanager
+async def opened(address: str, folder: Path) -> AsyncGenerator[Content]:
+    database = Database(address)
+    content = Content(database, folder)
+    yield content
+    await content.close()
+    await database.close()
+
+
+async def ids(content: Content, call: Call, query: str, **options: Any) -> set[str]:
+    found = await content.search(call, query, SearchOptions(top_n=100, **options))
+    return {hit.content_id for hit in found.hits}
+
+
+async def text_of(content: Content, call: Call, record: Record) -> str:
+    return (await content.read(call, record.id)).text
+
+
+async def test_texts_come_back_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]
+        records = [await content.add(call, Draft(text)) for text in texts]
+        for text, record in zip(texts, records, strict=True):
+            kept = text.replace("\0", "\ufffd").replace("\ud800", "?")
+            assert await text_of(content, call, record) == kept
+        assert await ids(content, call, "日本") == {records[1].id}
+        assert await ids(content, call, "teas") == {records[0].id}
+
+
+async def test_any_lines_are_read_as_an_editor_would_show_them(address: str, tmp_path: Path, call: Call):
+    lines = [f"line {n} {'word ' * (n % 300)}" + ("\n", "\r\n", "\r")[n % 3] for n in range(1, 400)]
+    async with opened(address, tmp_path / "content") as content:
+        record = await content.add(call, Draft("".join(lines)))
+        assert record.line_count == len(lines)
+        for first, last in ((1, 1), (2, 5), (120, 121), (399, 399), (1, 399), (250, None), (300, 9_999)):
+            passage = await content.read(call, record.id, first, last)
+            assert passage.text == "".join(lines[first - 1 : last])
+
+
+async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        record = await content.add(call, Draft(""))
+        assert (record.line_count, record.chunk_count) == (0, 0)
+        renamed = await content.update(call, record.id, filename="nothing.txt")
+        assert (renamed.filename, renamed.version) == ("nothing.txt", 2)
+
+
+async def test_an_index_that_is_lost_comes_back_from_the_rows(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        kept = [await content.add(call, Draft(f"tea number{n}")) for n in range(20)]
+    shutil.rmtree(tmp_path / "content", ignore_errors=True)
+    async with opened(address, tmp_path / "content") as content:
+        assert await ids(content, call, "tea") == {each.id for each in kept}
+
+
+async def test_an_index_hears_of_what_others_changed(address: str, tmp_path: Path, call: Call):
+    async with (
+        opened(address, tmp_path / "one") as one,
+        opened(address, tmp_path / "two") as two,
+    ):
+        first = await one.add(call, Draft("green tea"))
+        second = await one.add(call, Draft("black tea"))
+        assert await ids(two, call, "tea") == {first.id, second.id}
+        await two.update(call, first.id, Draft("plain water"))
+        await two.delete(call, second.id)
+        assert await ids(one, call, "tea") == set()
+        assert await ids(one, call, "water") == {first.id}
+        await one.sweep()
+        await one.rebuild((await one.store(call)).id)
+        assert await ids(one, call, "water") == {first.id}
+
+
+async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        await content.store(call)
+        got: list[str] = []
+
+        async def add() -> None:
+            got.append((await content.add(call, Draft("the very same words"))).id)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(add)
+        assert len(set(got)) == 1
+        assert len(await ids(content, call, "same")) == 1
+
+
+async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+
+        async def work(number: int) -> None:
+            record = await content.add(call, Draft(f"tea of task{number}"))
+            await content.update(call, record.id, Draft(f"coffee of task{number}"))
+            gone = await content.add(call, Draft(f"water of task{number}"))
+            await content.delete(call, gone.id)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(10):
+                tasks.start_soon(work, number)
+        assert len(await ids(content, call, "coffee")) == 10
+        assert await ids(content, call, "tea water") == set()
+
+
+async def test_a_deleted_store_leaves_nothing_behind(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        store = await content.create_store(call, "short-lived")
+        record = await content.add(call, Draft("tea"), store.id)
+        await content.delete_store(call, store.id)
+        assert (await content.stores(call))[1] == 0
+        assert await ids(content, call, "tea") == set()
+        again = await content.add(call, Draft("tea"))
+        assert again.id != record.id
+
+
+async def test_what_is_read_again_replaces_what_came_from_there(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        page = Draft("old words", source="https://example.org/a")
+        first = await content.offer(call, page)
+        assert (await content.offer(call, page)).version == 1
+        second = await content.offer(call, Draft("new words", source="https://example.org/a"))
+        assert (second.id, second.version) == (first.id, 2)
+        assert await ids(content, call, "old") == set()
+
+
+async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as content:
+        record = await content.add(call, Draft('O\'Neill said: 100% of C++ (and SQL) is "tea" & AND OR NOT *'))
+        for query in (
+            '"',
+            "'; DROP TABLE contents; --",
+            "AND",
+            "a OR",
+            "NEAR(a b)",
+            "*",
+            "\0",
+            "😀",
+            EVIL,
+            "x" * 2_000,
+        ):
+            await content.search(call, query)
+        assert await ids(content, call, "tea\" OR 'x") == {record.id}
+        assert await ids(content, call, "100%") == {record.id}
+        assert await ids(content, call, "tea", source="'; DROP TABLE contents; --") == set()
+
+
+async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path: Path, call: Call):
+    """The file is put back to an older copy, and changed in another way to the same count of changes."""
+    address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+    async with opened(address, tmp_path / "content") as content:
+        await content.add(call, Draft("green tea"))
+    shutil.copy(tmp_path / "outrider.db", tmp_path / "backup.db")
+    async with opened(address, tmp_path / "content") as content:
+        await content.add(call, Draft("lost coffee"))
+    for file in tmp_path.glob("outrider.db*"):
+        file.unlink()
+    shutil.copy(tmp_path / "backup.db", tmp_path / "outrider.db")
+    async with opened(address, tmp_path / "content") as content:
+        assert await ids(content, call, "coffee") == set()
+        kept = await content.add(call, Draft("white tea"))
+        assert kept.id in await ids(content, call, "tea")
+        assert await ids(content, call, "coffee") == set()
+        store = await content.store(call)
+        found = await FtsIndex(tmp_path / "content" / "keywords").candidates(["coffee"], [store.id], 10)
+        assert (list(found.postings), found.chunks) == ([], 2)
+
+
+async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_path: Path, call: Call):
+    address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+    text = "head\n" + "some words of no weight. " * 395_000 + "the needle is here\ntail"
+    async with opened(address, tmp_path / "content") as content:
+        record = await content.add(call, Draft(text))
+        [hit] = (await content.search(call, "needle")).hits
+        assert (hit.from_line, hit.to_line) == (2, 2)
+        assert text[hit.start : hit.end] == hit.text
+        assert (await content.read(call, record.id, 3)).text == "tail"
