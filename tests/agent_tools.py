@@ -7,6 +7,7 @@ import anyio
 
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Unavailable
+from outrider.core.result import Resource, Result
 from outrider.core.tool import Toolset
 
 ledger = Toolset("ledger", "For tests.")
@@ -33,6 +34,14 @@ def lines(home: Path) -> list[str]:
 async def look(text: str) -> str:
     """Read something."""
     return f"seen: {text}"
+
+
+@ledger.tool(untrusted=True)
+async def read_page(number: int) -> Result:
+    """Read a long page, which can be cited."""
+    fields = {"reference": f"p{number:02}", "title": f"Page {number}"}
+    text = f"Page {number} begins. {'Tea is grown on hills. ' * 130}Page {number} ends."
+    return Result((Resource(f"https://pages.example/{number}", "text/plain", text, fields),))
 
 
 @ledger.tool()

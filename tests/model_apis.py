@@ -25,7 +25,7 @@ class Turn:
         calls: (tool, arguments), made together; arguments as text go out as they are.
         until: Waited for before anything is said.
         between: Waited for between the first piece and the rest.
-        status: An HTTP error instead, with these headers.
+        status: An HTTP error instead, with these headers, and this message if there is one.
         cut: The connection breaks off in the middle.
         garbage: Something that is no answer at all.
         finish: Another reason to stop than the usual.
@@ -38,6 +38,7 @@ class Turn:
     until: anyio.Event | None = None
     between: anyio.Event | None = None
     status: int = 200
+    message: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
     garbage: bool = False
@@ -102,7 +103,8 @@ class ModelServer:
             if turn.until is not None:
                 await turn.until.wait()
             if turn.status != 200:
-                said = {"error": {"message": f"scripted: {request.headers.get('authorization', '')}", "type": "x"}}
+                message = turn.message or f"scripted: {request.headers.get('authorization', '')}"
+                said = {"error": {"message": message, "type": "x"}}
                 return JSONResponse(said, turn.status, headers=dict(turn.headers))
             if turn.garbage:
                 return PlainTextResponse("<html>It works!</html>")

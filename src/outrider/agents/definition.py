@@ -32,6 +32,9 @@ class Budgets(BaseModel, extra="forbid", defer_build=True, frozen=True):
     seconds: float | None = Field(None, gt=0, le=86_400, description="Time at work, without waiting for people")
     tokens: int | None = Field(None, ge=1, description="Tokens, those read and those written")
     cost: float | None = Field(None, gt=0, description="US dollars, where the model's price is known")
+    context: int | None = Field(
+        None, ge=1_000, description="Tokens that one request may carry; above it old results and steps are shortened"
+    )
 
     def within(self, outer: "Budgets") -> "Budgets":
         """These budgets, each filled in from the outer ones and never above them."""

@@ -28,6 +28,7 @@ class Profile(BaseModel):
     key: str = Field("", repr=False, description=f"Where the key is: {KEY_HELP}")
     api: Api = Field("", description="The wire format, where it is not the provider's usual one")
     timeout_s: float = Field(120, gt=0, le=3_600, description="Seconds of silence after which a request is given up")
+    context: int | None = Field(None, ge=1_000, description="Tokens that fit into it, where the table does not know")
     price: Price | None = Field(None, description="What tokens cost, where the built-in table does not know")
 
 

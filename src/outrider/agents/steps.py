@@ -73,18 +73,21 @@ class Steps:
         values = {f"new_{name}": value for name, value in given.items()} | {"of": run.id, "named": key}
         await self._database.short(lambda connection: connection.execute(_ending(), values), write=True)
 
-    async def once(self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    async def once(
+        self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
+    ) -> dict[str, Any]:
         """What the work came to, or what it came to before: in this process or a dead one.
 
         Args:
             run: At work here.
             number: The request to the model, from 1.
             work: Asks it; of what comes, `model`, `usage` and `seconds` are written beside the whole.
+            kind: Tells apart requests of the same number: `model`, or `summary` for one that was made before it.
 
         Raises:
             Superseded: The attempt is no longer ours.
         """
-        key = f"model:{number}"
+        key = f"{kind}:{number}"
         before = await self._database.short(
             lambda connection: connection.execute(_same(), {"of": run.id, "named": key}).mappings().first(), write=False
         )

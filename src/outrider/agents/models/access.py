@@ -26,6 +26,7 @@ class Access:
 
     Attributes:
         name: What the reference said: a profile or `provider:model`.
+        context: How many tokens fit into it, where the profile says so.
         trusted: The address comes from the operator, or is of this machine.
     """
 
@@ -38,6 +39,7 @@ class Access:
     trusted: bool = False
     seconds: float = 120.0
     price: Price | None = None
+    context: int | None = None
 
     @property
     def label(self) -> str:
@@ -136,6 +138,7 @@ class Models:
             key=key,
             trusted=bool(profile.base_url) or provider.local,
             seconds=profile.timeout_s,
+            context=profile.context,
             price=profile.price or (Price(input=0, output=0) if provider.local else None),
         )
 

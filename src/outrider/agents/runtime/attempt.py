@@ -50,7 +50,7 @@ async def _thought(work: Attempt) -> Outcome:
             return Outcome("blocked", history=dumped(until_calls(result.all_messages())), model=mind.label)
         reason: StopReason = "steps" if mind.summing_up else "done"
         answer = result.output.strip() or work.partial
-        history_now = dumped(result.all_messages())
+        history_now = dumped(mind.memory.view(result.all_messages()))
         return Outcome(reason, answer, work.thoughts, history=history_now, model=mind.label)
 
 

@@ -1,14 +1,20 @@
 """Why a request to a model came to nothing, and whether another may work."""
 
 import json
+import re
 from dataclasses import dataclass
 
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+from pydantic_ai.exceptions import ModelAPIError, ModelContextWindowExceededError, ModelHTTPError
 
 from outrider.agents.models.access import Access
 
 FIRST_WAIT = 0.5  # seconds before the second try; doubles
 LONGEST_WAIT = 30.0  # seconds that a provider may ask us to wait
+# In the words of llama.cpp, vLLM, Ollama and those of the big three, whose codes the library knows by itself.
+TOO_LONG = re.compile(
+    r"context.{0,20}(length|window|size)|prompt is too long|too many tokens|maximum.{0,30}tokens|input.{0,20}too long",
+    re.IGNORECASE,
+)
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 
 
@@ -18,11 +24,17 @@ class BrokeOffError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a request came to nothing, without anything of what was sent; `passing` if it may work later."""
+    """Why a request came to nothing, without anything of what was sent.
+
+    Attributes:
+        passing: The same may work later.
+        too_long: It was longer than the model can read.
+    """
 
     detail: str
     passing: bool
     retry_after: float | None = None
+    too_long: bool = False
 
     def wait(self, tried: int) -> float:
         return min(LONGEST_WAIT, self.retry_after if self.retry_after is not None else FIRST_WAIT * 2**tried)
@@ -31,7 +43,8 @@ class Failure:
 def failure(error: Exception, access: Access) -> Failure:
     if isinstance(error, ModelHTTPError):
         detail = f"HTTP {error.status_code}: {_reason(error.body, access)}"
-        return Failure(detail, error.status_code in PASSING, getattr(error, "retry_after", None))
+        too_long = isinstance(error, ModelContextWindowExceededError) or bool(TOO_LONG.search(detail))
+        return Failure(detail, error.status_code in PASSING, getattr(error, "retry_after", None), too_long=too_long)
     if isinstance(error, BrokeOffError):
         return Failure(str(error), passing=True)
     text = _hidden(str(error) or type(error).__name__, access)[:300]

@@ -29,7 +29,9 @@ from outrider.agents.limits import Stopped, Usage
 from outrider.agents.models.access import Access
 from outrider.agents.runtime.failure import BrokeOffError, Failure, failure
 from outrider.agents.runtime.history import dumped
+from outrider.agents.runtime.memory import SUMMARY_TASK, Memory
 from outrider.agents.runtime.usage import usage_of
+from outrider.agents.runtime.window import limit_of
 from outrider.agents.runtime.work import Attempt
 
 log = logging.getLogger(__name__)
@@ -49,6 +51,7 @@ class Mind(WrapperModel):
         self._work = work
         self._models = list(zip(work.chain, models, strict=True))
         self._ids: set[str] = set()
+        self.memory = Memory(limit_of(work.chain, work.meter.budgets), work.run.query, work.hands.citations)
 
     @property
     def label(self) -> str:
@@ -64,6 +67,7 @@ class Mind(WrapperModel):
             raise Stopped("done", self._work.hands.handed_over)
         self._work.meter.below = await self._work.count_below()
         messages, model_settings = self._limited(messages, model_settings)
+        await self._fit(messages, model_request_parameters)
         self.number += 1
         number = self.number
         self._ids |= {
@@ -74,9 +78,51 @@ class Mind(WrapperModel):
             return await self._asked(number, messages, model_settings, model_request_parameters)
 
         kept = await self._work.remember(number, ask)
+        if "limit" in kept:  # a request was too long; where this is another process, it has only heard of that
+            self._shorten(messages, model_request_parameters, kept["limit"])
         if "stop" in kept:
             raise Stopped(*kept["stop"])
         return self._counted(number, kept)
+
+    async def _fit(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
+        """Makes the request fit: old results go first, then the middle, last the length of what is left."""
+        memory = self.memory
+        if not memory.is_over(messages, parameters):
+            return
+        memory.prune(messages, parameters)
+        end = memory.boundary(messages)
+        if end and memory.is_over(messages, parameters):
+            memory.summarise(messages, end, await self._summary(messages, end))
+        if memory.is_over(messages, parameters):
+            memory.squeeze(messages, parameters)
+
+    def _shorten(self, messages: list[ModelMessage], parameters: ModelRequestParameters, limit: int) -> None:
+        """The same under a new limit, without asking a model: the request is under way."""
+        memory = self.memory
+        memory.limit = limit
+        memory.prune(messages, parameters)
+        end = memory.boundary(messages)
+        if end and memory.is_over(messages, parameters):
+            memory.summarise(messages, end, memory.plain(messages, end))
+        if memory.is_over(messages, parameters):
+            memory.squeeze(messages, parameters)
+
+    async def _summary(self, messages: list[ModelMessage], end: int) -> str:
+        """The model's own summary; where it gives none, what was called and how the results begin."""
+
+        async def write() -> dict[str, Any]:
+            access, model = self._models[0]
+            task = f"{SUMMARY_TASK}\n\nThe task: {self._work.run.query}\n\n{self.memory.transcript(messages, end)}"
+            try:
+                response = await _read(model, [ModelRequest(parts=[UserPromptPart(task)])])
+            except Exception as error:  # noqa: BLE001 - a run does not end because it could not be shortened well
+                log.info("run %s: no summary: %s", self._work.run.id, failure(error, access).detail)
+                return {"text": "", "usage": Usage().facts(), "model": access.label}
+            return {"text": response.text or "", "usage": usage_of(response, access), "model": access.label}
+
+        kept = await self._work.remember(self.number + 1, write, "summary")
+        self._work.meter.own += Usage.of(kept["usage"])
+        return kept["text"].strip() or self.memory.plain(messages, end)
 
     def _limited(
         self, messages: list[ModelMessage], settings: ModelSettings | None
@@ -111,21 +157,27 @@ class Mind(WrapperModel):
     ) -> dict[str, Any]:
         """The response of the first model of the chain that gives one, or what all of them failed of."""
         failures: list[str] = []
+        shorter: dict[str, Any] = {}
         while True:
             access, model = self._models[0]
             for tried in range(TRIES):
                 if tried or failures:
                     self._restart(number)
-                kept = await self._tried(number, access, model, (messages, settings, parameters))
+                shown = self.memory.view(messages)
+                kept = await self._tried(number, access, model, (shown, settings, parameters))
                 if not isinstance(kept, Failure):
-                    return kept
+                    return kept | shorter
                 failures.append(f"{access.label}: {kept.detail}")
                 log.info("run %s: %s", self._work.run.id, failures[-1])
+                if kept.too_long and not shorter:
+                    shorter = {"limit": self.memory.halved(messages, parameters)}
+                    self._shorten(messages, parameters, shorter["limit"])
+                    continue
                 if not kept.passing or tried == TRIES - 1:
                     break
                 await anyio.sleep(kept.wait(tried))
             if len(self._models) == 1:
-                return {"stop": ["model_error", "; ".join(dict.fromkeys(failures))]}
+                return {"stop": ["model_error", "; ".join(dict.fromkeys(failures))]} | shorter
             self._models.pop(0)
             self.wrapped = self._models[0][1]
 
@@ -186,6 +238,14 @@ class Mind(WrapperModel):
             name, count = f"{part.tool_call_id[:180]}_{count}", count + 1
         self._ids.add(name)
         return part if name == part.tool_call_id else replace(part, tool_call_id=name)
+
+
+async def _read(model: Model, messages: list[ModelMessage]) -> ModelResponse:
+    """A whole answer without tools, that nobody watches."""
+    async with model.request_stream(messages, ModelSettings(max_retries=0), ModelRequestParameters()) as stream:
+        async for _ in stream:
+            pass
+    return stream.get()
 
 
 def _whole(response: ModelResponse) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from outrider.agents.definition import Agent
 from outrider.agents.limits import Meter, Usage
@@ -12,7 +12,13 @@ from outrider.agents.stream import Pen
 from outrider.agents.tools import Hands
 from outrider.core.egress.guard import Guard
 
-Remember = Callable[[int, Callable[[], Awaitable[dict[str, Any]]]], Awaitable[dict[str, Any]]]
+
+class Remember(Protocol):
+    """Makes the request of a number once: what came of it before is returned again, in any process."""
+
+    def __call__(
+        self, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
+    ) -> Awaitable[dict[str, Any]]: ...
 
 
 @dataclass
@@ -20,7 +26,6 @@ class Attempt:
     """All that one attempt needs.
 
     Attributes:
-        remember: Makes the request of a number once: what came of it before is returned again, in any process.
         count_below: What the runs that this one began have used.
     """
 

@@ -1,0 +1,173 @@
+"""Long runs: what their model gets to read stays within its limit, and nothing that counts is lost by it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestParameters
+
+from agent_runs import office
+from model_apis import Asked, Turn
+from outrider.agents.runtime.memory import BYTES, Memory
+
+PAGES = 9
+LIMIT = 5_000
+FINDINGS = "Findings: tea [p01], hills [p02]."
+
+
+def reader(pages: int = PAGES, *, summary: Turn | None = None, most: int = 10**9) -> Callable[[Asked], Turn]:
+    """A model that reads one page after the other; a request of more than `most` bytes is too long for it."""
+    read = 0
+
+    def play(asked: Asked) -> Turn:
+        nonlocal read
+        if "Summarise the work below" in asked.text:
+            return summary or Turn(text=FINDINGS)
+        if len(asked.text) > most:
+            return Turn(status=400, message="this model's maximum context length is 4096 tokens")
+        read += 1
+        return (
+            Turn(calls=[("read_page", {"number": read})]) if read <= pages else Turn(text="Tea :cite[p01] :cite[p09].")
+        )
+
+    return play
+
+
+def thought(asked: list[Asked]) -> list[Asked]:
+    """The requests that are no summaries."""
+    return [each for each in asked if "Summarise the work below" not in each.text]
+
+
+def pairs(asked: Asked) -> tuple[list[str], list[str]]:
+    """The calls of a request and the results in it, in order, by id."""
+    calls, results = [], []
+    for message in asked.body["messages"]:
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        calls += [each["id"] for each in message.get("tool_calls") or ()]
+        calls += [each["id"] for each in blocks if each["type"] == "tool_use"]
+        results += [message["tool_call_id"]] if message["role"] == "tool" else []
+        results += [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
+    return calls, results
+
+
+@pytest.mark.parametrize("wire", ["chat", "anthropic"])
+async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str):
+    async with office(reader(), wire) as house:
+        run = await house.run("Read about tea.", budgets={"context": LIMIT})
+    assert (run.status, run.stop_reason) == ("completed", "done")
+    requests = thought(house.server.asked)
+    assert len(requests) == PAGES + 1
+    assert max(len(json.dumps(each.body["messages"])) / BYTES for each in requests) < LIMIT * 1.1
+    for each in requests:
+        calls, results = pairs(each)
+        assert calls == results
+        assert "Read about tea." in each.text
+    assert "Page 9 ends." in requests[-1].text
+
+
+async def test_what_was_removed_can_still_be_cited():
+    async with office(reader()) as house:
+        run = await house.run(budgets={"context": LIMIT})
+    last = thought(house.server.asked)[-1]
+    for number in range(1, PAGES + 1):
+        assert f"[p{number:02}] Page {number} <https://pages.example/{number}>" in last.text
+    assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGES + 1)}
+
+
+async def test_old_results_go_before_anything_is_summarised():
+    async with office(reader(5)) as house:
+        await house.run(budgets={"context": LIMIT})
+    assert len(thought(house.server.asked)) == len(house.server.asked)
+    assert "removed to save space; call the tool again" in house.server.asked[-1].text
+    assert "Page 5 ends." in house.server.asked[-1].text
+
+
+async def test_then_the_middle_becomes_a_summary_by_the_model():
+    async with office(reader(30)) as house:
+        run = await house.run("Read about tea.", budgets={"context": LIMIT, "steps": 100})
+    assert run.status == "completed"
+    assert len(house.server.asked) > len(thought(house.server.asked))
+    assert FINDINGS in thought(house.server.asked)[-1].text
+    assert run.usage["requests"] == len(house.server.asked)
+
+
+async def test_a_summary_that_fails_is_made_without_a_model():
+    async with office(reader(30, summary=Turn(status=500))) as house:
+        run = await house.run(budgets={"context": LIMIT, "steps": 100})
+    assert run.status == "completed"
+    assert "Called read_page" in thought(house.server.asked)[-1].text
+
+
+async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_once_more():
+    async with office(reader(6, most=20_000)) as house:
+        run = await house.run()
+    assert run.status == "completed"
+    refused = [at for at, each in enumerate(house.server.asked) if len(each.text) > 20_000]
+    assert len(refused) == 1
+    assert len(house.server.asked) == 6 + 1 + 1
+
+
+async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
+    from outrider.agents.definition import Agent, Budgets
+    from outrider.core.context import Call
+
+    async with office(reader(30)) as house:
+        agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
+        agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
+        conversation = await house.app.runs.conversations.create(Call(), "t", title="t")
+        await house.end(await house.app.runs.start(agent, "First.", Call(), conversation=conversation))
+        before = len(house.server.asked)
+        await house.end(await house.app.runs.start(agent, "Second.", Call(), conversation=conversation))
+    (second,) = house.server.asked[before:]
+    assert "Second." in second.text
+    assert FINDINGS in second.text
+
+
+CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_size=1, max_size=14)
+
+
+@given(CALLS, st.integers(500, 8_000))
+def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: int):
+    messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("Go.")])]
+    nothing = ModelRequestParameters()
+    memory = Memory(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})
+    for step, sizes in enumerate(steps):
+        calls = [ToolCallPart("t", {"n": at}, tool_call_id=f"{step}.{at}") for at in range(len(sizes))]
+        messages.append(ModelResponse(parts=[TextPart("I go on."), *calls]))
+        results = [
+            ToolReturnPart("t", f"[abc] {'x' * size}", tool_call_id=f"{step}.{at}") for at, size in enumerate(sizes)
+        ]
+        messages.append(ModelRequest(parts=results or [UserPromptPart("Go on.")]))
+        fit(memory, messages, nothing)
+        shown = memory.view(messages)
+        assert isinstance(shown[0], ModelRequest)
+        assert _ids(shown, ToolCallPart) == _ids(shown, ToolReturnPart)
+        assert any(isinstance(part, UserPromptPart) and "Go." in str(part.content) for part in shown[0].parts)
+        assert [f"{step}.{at}" for at in range(len(sizes))] == _ids(shown[-1:], ToolReturnPart)
+
+
+def fit(memory: Memory, messages: list[ModelMessage], parameters: ModelRequestParameters) -> None:
+    if not memory.is_over(messages, parameters):
+        return
+    memory.prune(messages, parameters)
+    end = memory.boundary(messages)
+    if end and memory.is_over(messages, parameters):
+        memory.summarise(messages, end, memory.plain(messages, end))
+    if memory.is_over(messages, parameters):
+        memory.squeeze(messages, parameters)
+
+
+def _ids(messages: list[ModelMessage], kind: Any) -> list[str]:
+    return [part.tool_call_id for each in messages for part in each.parts if isinstance(part, kind)]
