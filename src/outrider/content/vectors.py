@@ -167,7 +167,7 @@ class Vectors:
         from outrider.content.tables import content_chunks as chunks
         from outrider.content.tables import contents
 
-        columns = (chunks.c.id, chunks.c.content_id, chunks.c.heading, chunks.c.text)
+        columns = (chunks.c.id, chunks.c.content_id, contents.c.title, chunks.c.heading, chunks.c.text)
         query = (
             select(*columns)
             .join(contents, contents.c.id == chunks.c.content_id)
@@ -330,8 +330,9 @@ class Vectors:
 
 
 def _worded(row: Any) -> str:
-    """What stands for a chunk: its headings, and itself."""
-    return f"{row.heading}\n{row.text}" if row.heading else row.text
+    """What stands for a chunk: its content's title, its headings, and itself."""
+    about = [row.heading] if row.heading.startswith(row.title) else [row.title, row.heading]
+    return "\n".join(part for part in (*about, row.text) if part)
 
 
 def _added(codes: "StoreCodes", rows: Sequence[Any], last: int, dimensions: int) -> None:

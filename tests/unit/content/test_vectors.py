@@ -68,14 +68,18 @@ async def store(database: Database, name: str = "s") -> None:
         await connection.execute(content_stores.insert().values(id=name, default_of=None, **row))
 
 
-async def keep(database: Database, content: str, *degrees: float, into: str = "s", heading: str = "") -> None:
-    texts = ("filename", "mime_type", "source", "title", "language", "hash", "preview")
+async def keep(
+    database: Database, content: str, *degrees: float, into: str = "s", heading: str = "", title: str = ""
+) -> None:
+    texts = ("filename", "mime_type", "source", "language", "hash", "preview")
     counts = ("size", "characters", "line_count", "chunk_count", "uploaded_at", "modified_at", "accessed_at")
     row = dict.fromkeys(texts, "") | dict.fromkeys(counts, 0)
     places = {"start": 0, "end": 0, "from_line": 1, "to_line": 1, "heading": heading}
     async with database.write() as connection:
         await changed(connection, into)
-        made = contents.insert().values(id=content, store_id=into, generation=1, version=1, facts={}, **row)
+        made = contents.insert().values(
+            id=content, store_id=into, generation=1, version=1, title=title, facts={}, **row
+        )
         await connection.execute(made)
         rows = [
             {
@@ -122,12 +126,13 @@ async def test_every_chunk_gets_one_vector_and_the_nearest_are_found_best_first(
     assert 1 > near[0].score > near[1].score > 0
 
 
-async def test_headings_are_part_of_what_is_embedded(database: Database, opened: Opened):
+async def test_title_and_headings_are_part_of_what_is_embedded(database: Database, opened: Opened):
     await store(database)
-    await keep(database, "c", 10, heading="Tea > Green")
+    await keep(database, "c", 10, heading="Tea > Green", title="Drinks")
+    await keep(database, "d", 10, heading="Tea > Green", title="Tea")
     embedder = Angles()
     await opened(embedder).embed()
-    assert embedder.texts == ["Tea > Green\n10"]
+    assert sorted(embedder.texts) == ["Drinks\nTea > Green\n10", "Tea > Green\n10"]
 
 
 async def test_what_comes_later_is_found_and_only_it_is_embedded(database: Database, opened: Opened):

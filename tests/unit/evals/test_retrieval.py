@@ -1,0 +1,41 @@
+"""The gate of searching: the floors hold, hybrid is better than both its parts, and the measure is the measure."""
+
+import shutil
+
+import pytest
+from evals.retrieval.evaluate import OWN, ndcg, read
+from evals.retrieval.gate import below, failures
+
+
+def test_searching_is_as_good_as_was_measured_with_what_is_in_the_package():
+    assert failures(providers=["builtin"]) == []
+
+
+def test_a_changed_set_is_noticed(tmp_path):
+    copy = shutil.copytree(OWN, tmp_path / "judged")
+    (copy / "queries.jsonl").write_text('{"_id": "q1", "text": "tea"}\n', encoding="utf-8")
+    (copy / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttea1\t2\n", encoding="utf-8")
+    assert [each.partition(":")[0] for each in failures(copy, [])] == ["the judged set is another than was pinned"]
+
+
+def test_a_hybrid_that_is_worse_than_a_part_fails():
+    assert below("builtin", {"keyword": 0.9, "semantic": 0.8, "hybrid": 0.85}) == [
+        "builtin: hybrid 0.850 is no better than 0.900"
+    ]
+    assert len(below("builtin", {"keyword": 0.1, "semantic": 0.8, "hybrid": 0.9})) == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "value"),
+    [(["a", "b"], 1.0), (["b", "a"], 0.8597), (["x"], 0.0), (["x"] * 10 + ["a"], 0.0), ([], 0.0), (["a"], 0.7602)],
+)
+def test_the_measure_is_that_of_the_literature(found: list[str], value: float):
+    assert ndcg(found, {"a": 2, "b": 1}) == pytest.approx(value, abs=1e-4)
+
+
+def test_every_judgement_names_a_text_and_a_question_of_many_scripts():
+    judged = read(OWN)
+    assert all(set(grades) <= set(judged.texts) for grades in judged.grades.values())
+    assert len(judged.questions) >= 90
+    asked = "".join(judged.questions.values())
+    assert all(letter in asked for letter in "茶の김قпअกλ")
