@@ -42,7 +42,7 @@ HasError = Annotated[bool | None, Field(description="Only with errors, or only w
 
 @web_eval.default_where
 def configured(services: Services) -> bool:
-    """Served by itself where agents are: its tools cost every conversation 1,200 tokens."""
+    """Served by itself where agents are: its tools cost every conversation 840 tokens."""
     delegation: Delegation = services[Delegation]
     return delegation.manner.configured
 
