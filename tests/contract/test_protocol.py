@@ -235,5 +235,8 @@ async def test_artifacts_are_resources(tmp_path: Path):
             read = (await client.read_resource(kept.uri)).contents[0]
             with pytest.raises(MCPError, match="no artifact"):
                 await client.read_resource("outrider://artifacts/nope")
-    assert [(each.uri, each.name) for each in listed] == [(kept.uri, "a.png")]
+    assert [(each.uri, each.name) for each in listed] == [
+        ("context://parrot", "parrot: how things stand"),
+        (kept.uri, "a.png"),
+    ]
     assert (read.mime_type, read.blob) == ("image/png", "iVBORw==")

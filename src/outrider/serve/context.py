@@ -20,10 +20,16 @@ PERSON = "x-api-user-email"  # the header in which hosts with one key for all na
 
 @dataclass(frozen=True)
 class Defaults:
-    """Whose calls those are that do not say so. Of a connection or a process, never of a request."""
+    """Whose calls those are that do not say so. Of a connection or a process, never of a request.
+
+    `chosen`: the host has named the session, so that it wins over the connection's own.
+    """
 
     session: str = "default"
     assistant: str = ""
+    thread: str = ""
+    workspace: str = ""
+    chosen: bool = False
 
 
 def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaults()) -> Call:
@@ -33,11 +39,11 @@ def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaul
     step = step if isinstance(step, Mapping) else {}
     reporter = Reporter(context)
     return Call(
-        session=_text(meta, "session_id") or _connection(context) or defaults.session,
+        session=_text(meta, "session_id") or (not defaults.chosen and _connection(context)) or defaults.session,
         assistant=_text(meta, "assistant_id") or defaults.assistant or None,
-        thread=_text(meta, "thread_id"),
+        thread=_text(meta, "thread_id") or defaults.thread or None,
         message=_text(meta, "message_id"),
-        workspace=_text(meta, "workspace"),
+        workspace=_text(meta, "workspace") or defaults.workspace or None,
         identity=person(context),
         citations=_reserved(step),
         extra={name: step.get(name) for name in STEP},

@@ -39,8 +39,9 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import content, names, prompts, questions, seal
-from outrider.serve.context import Defaults, call_of
+from outrider.serve import content, names, questions, seal
+from outrider.serve.context import Defaults
+from outrider.serve.switch import METHOD, Contexts, SwitchParams
 from outrider.serve.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ class Edge:
         artifacts: Artifacts,
         *,
         style: names.Style,
-        defaults: Defaults,
+        contexts: Contexts,
         pause: "Pause",
         watch: Watch,
         texts: "Texts",
@@ -66,7 +67,7 @@ class Edge:
         self._toolbox = toolbox
         self._artifacts = artifacts
         self._style = style
-        self._defaults = defaults
+        self._contexts = contexts
         self._pause = pause
         self._watch = watch
         self._texts = texts
@@ -83,7 +84,7 @@ class Edge:
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         tool = await self._tool(params.name)
-        call, shown = questions.resumed(call_of(context, self._defaults), params)
+        call, shown = questions.resumed(self._contexts.call(context), params)
         try:
             return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
@@ -96,6 +97,8 @@ class Edge:
     async def list_resources(
         self, _: ServerRequestContext[Any, Any], __: PaginatedRequestParams | None
     ) -> ListResourcesResult:
+        from outrider.serve import prompts
+
         try:
             kept = await self._artifacts.recent()
         except OutriderError as error:
@@ -110,14 +113,16 @@ class Edge:
     async def read_resource(
         self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> ReadResourceResult:
+        from outrider.serve import prompts
+
         uri = str(params.uri)
         try:
             if uri.startswith(prompts.SCHEME):
                 server = uri.removeprefix(prompts.SCHEME).rstrip("/")
-                return await prompts.read(self._toolbox, server, uri, call_of(context, self._defaults))
+                return await prompts.read(self._toolbox, server, uri, self._contexts.call(context))
             for scheme, reader in self._texts.items():
                 if uri.startswith(scheme):
-                    text = await reader(uri.removeprefix(scheme), call_of(context, self._defaults))
+                    text = await reader(uri.removeprefix(scheme), self._contexts.call(context))
                     return ReadResourceResult(
                         contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
                     )
@@ -131,17 +136,21 @@ class Edge:
     async def list_prompts(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListPromptsResult:
+        from outrider.serve import prompts
+
         try:
             await self._watch.listed_prompts(context)
-            return await prompts.listed(self._toolbox, call_of(context, self._defaults))
+            return await prompts.listed(self._toolbox, self._contexts.call(context))
         except OutriderError as error:
             raise prompts.in_words(error) from error
 
     async def get_prompt(
         self, context: ServerRequestContext[Any, Any], params: GetPromptRequestParams
     ) -> GetPromptResult:
+        from outrider.serve import prompts
+
         try:
-            call = call_of(context, self._defaults)
+            call = self._contexts.call(context)
             return await prompts.got(self._toolbox, params.name, params.arguments or {}, call)
         except OutriderError as error:
             raise prompts.in_words(error) from error
@@ -239,12 +248,12 @@ def mcp_server(
         pause: How paused calls are kept and told.
         texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
     """
-    pause, watch = pause or Pause(), Watch(toolbox)
+    pause, watch, contexts = pause or Pause(), Watch(toolbox), Contexts(Defaults(session, assistant))
     edge = Edge(
         toolbox,
         artifacts,
         style=style,
-        defaults=Defaults(session, assistant),
+        contexts=contexts,
         pause=pause,
         watch=watch,
         texts=texts or {},
@@ -265,6 +274,7 @@ def mcp_server(
         lifespan=watch.lifespan,
     )
     server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
+    server.add_request_handler(METHOD, SwitchParams, contexts.switch)
     server.middleware.append(seal.explain)
     server.middleware.append(RequestStateBoundary(pause.sealed(), default_audience=name))
     server.middleware.append(_lift)

@@ -1,0 +1,249 @@
+"""How things stand in each toolset, as resource and prompt; playbooks as prompts; whose calls they are."""
+
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import EmptyResult, Request, TextContent, TextResourceContents
+
+import eras
+from answers import error
+from outrider.app import open_app
+from outrider.core.context import Call
+from outrider.core.errors import NotFound
+from outrider.core.prompting import CONTEXT_CHARS
+from outrider.serve.switch import SwitchParams
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
+PRICES = {"goal": "Weekly price check", "workflow": [STEP | {"requiredData": ["product"], "outputVariable": "offers"}]}
+ANNA: Any = {"assistant_id": "anna"}
+BERT: Any = {"assistant_id": "bert"}
+NOBODY: Any = {}
+
+
+@asynccontextmanager
+async def opened(home: Path, *toolsets: str, **flags: Any) -> Any:
+    chosen = {"toolsets": list(toolsets) or ["all"]} | flags
+    async with open_app(load(chosen, environ={}, home=home, workspace=home)) as app:
+        yield app
+
+
+async def resource(client: Client, server: str, **of: Any) -> tuple[str, dict[str, Any]]:
+    meta: Any = of or None
+    found = (await client.read_resource(f"context://{server}", meta=meta)).contents[0]
+    assert isinstance(found, TextResourceContents)
+    return found.text, (found.meta or {})["outrider/structuredState"]
+
+
+async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) -> str:
+    meta: Any = of or None
+    content = (await client.get_prompt(name, arguments, meta=meta)).messages[0].content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+@pytest.mark.parametrize("era", eras.ERAS)
+async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
+    async with opened(home) as app, eras.connected(app.server(), era) as client:
+        listed = {str(each.uri) for each in (await client.list_resources()).resources}
+        names = {each.name for each in (await client.list_prompts()).prompts}
+        for toolset in app.toolbox.toolsets:
+            assert f"context://{toolset}" in listed
+            assert f"context_{toolset}" in names
+            text, state = await resource(client, toolset)
+            assert await prompt(client, f"context_{toolset}") == text
+            assert state["server"] == toolset
+            assert text.startswith("# ") or toolset == "planning"
+            assert len(text) <= CONTEXT_CHARS
+            assert str(home) not in text + str(state)
+
+
+async def test_the_workspace_s_context_shows_two_levels_without_the_host_s_paths(home: Path):
+    mine = Call(session="mine")
+    async with opened(home, "workspace") as app:
+        for name in ["src/deep/hidden.txt", "a.txt", ".env", *(f"many/{n:02}.txt" for n in range(12))]:
+            await app.call("write_file", mine, path=name, content="x")
+        found = await app.context("workspace", mine)
+    assert found.prompt == "\n".join([
+        "# Workspace Server Status", "**Server**: workspace", "**Status**: Active", "**Working Directory**: .",
+        f"**Available Tools**: {len(app.toolbox.tools)} tools", "", "## Current Directory Structure",
+        "├── many/", *(f"│   ├── {n:02}.txt" for n in range(10)), "│   └── … 2 more",
+        "├── src/", "│   └── deep/", "└── a.txt",
+    ])  # fmt: skip
+    assert found.to_dict()["contextPrompt"] == found.prompt
+    assert found.to_dict()["structuredState"]["directory"] == "."
+
+
+async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
+    async with opened(home, "workspace", workspace={"show_paths": True}) as app:
+        text = (await app.context("workspace")).prompt
+    assert f"**Working Directory**: {home}/.outrider/workspaces/" in text
+
+
+async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
+    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+        for number in range(60):
+            await client.call_tool("add_todo", {"name": f"{number} " + "x" * 200}, meta={"session_id": "long"})
+        await client.call_tool("create_goal", {"goal": "Ship it"}, meta={"session_id": "long"})
+        text, state = await resource(client, "planning", session_id="long")
+        assert "# Current Goal: Ship it" in text
+        assert len(text) <= CONTEXT_CHARS
+        assert text.endswith("[…]")
+        assert state["progress"]["total"] == 60
+        assert "# No active goal" in (await resource(client, "planning", session_id="other"))[0]
+        assert "# Current Goal: Ship it" in await prompt(client, "context_planning", session_id="long")
+
+
+async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(home: Path):
+    async with opened(home, "content_store", "browser", "web") as app:
+        await app.call("addContent", Call(), content="Tea is mild.")
+        store = (await app.context("contentstore")).prompt.splitlines()
+        assert store[:5] == [
+            "# Content Store Server Status", "**Server**: content_store", "**Status**: Active",
+            "**Stores Available**: 1 stores", "**Total Content**: 1 items",
+        ]  # fmt: skip
+        assert (await app.context("browser")).prompt.startswith("# Browser Sessions\n")
+        count = len(app.toolbox.only("web").tools)
+        assert (await app.context("web")).prompt == (
+            f"# web Server Status\n**Server**: web\n**Status**: Active\n**Available Tools**: {count} tools"
+        )
+        with pytest.raises(NotFound, match="no toolset 'nope'"):
+            await app.context("nope")
+
+
+async def test_what_is_not_served_has_no_context(home: Path):
+    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+        assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
+        with pytest.raises(MCPError, match="no toolset 'workspace'"):
+            await client.read_resource("context://workspace")
+        with pytest.raises(MCPError, match="no prompt 'context_workspace'"):
+            await client.get_prompt("context_workspace")
+
+
+@pytest.mark.parametrize("era", eras.ERAS)
+async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
+    async with opened(home, "playbook") as app, eras.connected(app.server(), era) as client:
+        made = await client.call_tool("create_playbook", PRICES, meta=ANNA)
+        assert not made.is_error
+        await client.call_tool("create_playbook", PRICES | {"initialCommand": "again"}, meta=ANNA)
+        mine = [each for each in (await client.list_prompts(meta=ANNA)).prompts if each.name != "context_playbook"]
+        assert [(each.name, each.title) for each in mine] == [
+            ("playbook_weekly_price_check_2", "again"), ("playbook_weekly_price_check", "Weekly price check"),
+        ]  # fmt: skip
+        assert [(each.name, each.required) for each in mine[1].arguments or []] == [("product", True)]
+        text = await prompt(client, "playbook_weekly_price_check", {"product": "tea"}, **ANNA)
+        assert "- product: tea" in text
+        assert "1. Search shops (tool websearch, to find offers; needs product; gives offers)" in text
+        with pytest.raises(MCPError, match="needs product"):
+            await client.get_prompt("playbook_weekly_price_check", meta=ANNA)
+        for stranger in (BERT, NOBODY):
+            assert [each.name for each in (await client.list_prompts(meta=stranger)).prompts] == ["context_playbook"]
+            with pytest.raises(MCPError, match="no prompt"):
+                await client.get_prompt("playbook_weekly_price_check", {"product": "tea"}, meta=stranger)
+
+
+async def test_clients_hear_when_playbooks_come_and_go(home: Path):
+    heard = anyio.Event()
+
+    async def listen(message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/prompts/list_changed":
+            heard.set()
+
+    async with (
+        opened(home, "playbook", assistant="anna") as app,
+        eras.connected(app.server(), eras.HANDSHAKE, message_handler=listen) as client,
+    ):
+        assert client.server_capabilities.prompts
+        assert client.server_capabilities.prompts.list_changed
+        await client.list_prompts()
+        with anyio.fail_after(20):
+            await app.call("create_playbook", Call(assistant="anna"), **PRICES)
+            await heard.wait()
+        assert len((await client.list_prompts()).prompts) == 2
+
+
+async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
+    async with opened(home, "playbook", assistant="anna") as app, eras.connected(app.server()) as client:
+        await client.list_prompts()
+        with anyio.fail_after(20):
+            async with client.listen(prompts_list_changed=True) as events:
+                await app.call("create_playbook", Call(assistant="anna"), **PRICES)
+                assert type(await anext(aiter(events))).__name__ == "PromptsListChanged"
+
+
+@pytest.mark.parametrize("given", [["--assistant", "anna"], []], ids=["option", "environment"])
+async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, given: list[str]):
+    environ = {"HOME": str(home)} | ({} if given else {"OUTRIDER_ASSISTANT": "anna"})
+    command = ["-m", "outrider", "mcp", "--toolsets", "playbook", *given]
+    async with Client(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
+        made = await client.call_tool("create_playbook", PRICES)
+        assert made.structured_content
+        assert made.structured_content["playbook"]["agentId"] == "anna"
+        assert (await client.call_tool("list_playbooks", {}, meta={"assistant_id": "bert"})).structured_content == {
+            "success": True, "formattedText": "no playbooks yet; create_playbook",
+            "page": {"page": 1, "pageSize": -1, "totalItems": 0, "totalPages": 1, "items": []},
+        }  # fmt: skip
+
+
+async def test_without_an_assistant_the_error_says_what_the_host_must_do(home: Path):
+    async with opened(home, "playbook") as app, eras.connected(app.server()) as client:
+        refused = await client.call_tool("list_playbooks", {})
+        assert error(refused)["code"] == "context_missing"
+        assert "--assistant" in error(refused)["hint"]
+
+
+async def switch(client: Client, **params: Any) -> None:
+    request: Any = Request[SwitchParams, str](method="outrider/switch_context", params=SwitchParams(**params))
+    await client.session.send_request(request, EmptyResult)
+
+
+@pytest.mark.parametrize("era", [eras.HANDSHAKE, eras.OLDEST])
+async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost(home: Path, era: str):
+    async with (
+        opened(home, "planning", "playbook") as app,
+        eras.connected(app.server(), era) as client,
+        eras.connected(app.server(), era) as other,
+    ):
+        await switch(client, sessionId="one", assistantId="anna")
+        await client.call_tool("create_goal", {"goal": "First"})
+        assert not (await client.call_tool("list_playbooks", {})).is_error
+        await switch(client, sessionId="two")
+        assert "# No active goal" in (await resource(client, "planning"))[0]
+        assert "# No active goal" in (await resource(other, "planning"))[0]
+        own = (await resource(client, "planning", session_id="one"))[0]
+        await switch(client, sessionId="one")
+        assert (await resource(client, "planning"))[0] == own
+        assert "# Current Goal: First" in own
+        assert (await other.call_tool("list_playbooks", {})).is_error
+
+
+async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
+    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+        with pytest.raises(MCPError, match="in each request's _meta"):
+            await switch(client, sessionId="one")
+
+
+async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
+    async with (
+        opened(home, "content_store", "planning", "web-search", names="builtin") as app,
+        eras.connected(app.server()) as client,
+    ):
+        names = {each.name for each in (await client.list_tools()).tools}
+        assert {"builtin_planning__add_todo", "builtin_content_store__addContent"} <= names
+        assert "builtin_web_search__search" in names
+        for name in ("builtin_contentstore__listStores", "builtin_Content_Store__listStores", "listStores"):
+            assert not (await client.call_tool(name, {})).is_error
+        for name, said in (
+            ("builtin_nope__add_todo", "no server 'nope'"),
+            ("builtin_add_todo", "invalid built-in tool name"),
+            ("builtin_planning__listStores", "no tool 'listStores' in 'planning'"),
+            ("builtin___add_todo", "no server"),
+        ):
+            with pytest.raises(MCPError, match=said):
+                await client.call_tool(name, {})
