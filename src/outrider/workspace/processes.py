@@ -84,7 +84,8 @@ class Processes:
     async def run(self, place: Workspace, job: "Job", title: str, seconds: float) -> Execution:
         """Runs a job to its end, or for so many seconds; waits first where too many run.
 
-        Cancelled, it ends the job. Raises Refused where the workspace is full, and what `Sandbox.start` raises.
+        Cancelled, it ends the job. In a workspace that is full it has a second to make room. Raises what
+        `Sandbox.start` raises.
         """
         async with self._slots:
             execution = await self._begin(place, job, title)
@@ -132,7 +133,6 @@ class Processes:
     async def _begin(self, place: Workspace, job: "Job", title: str) -> Execution:
         from outrider.workspace.changes import look
 
-        await anyio.to_thread.run_sync(place.room.claim, 0)
         before = await anyio.to_thread.run_sync(look, place.directory)
         running = await self.sandbox.start(replace(job, full=self._full(place)))
         return Execution(uuid.uuid4().hex[:8], title, place, running, before)

@@ -1,0 +1,401 @@
+"""The code tools of toolset `workspace`, promise by promise (contracts 7.2), on the best sandbox of this machine."""
+
+import base64
+import os
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from inline_snapshot import snapshot
+
+import fakes
+import houses
+from outrider.app import App, open_app
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
+from outrider.core.result import Image, Result
+from outrider.settings import load
+from outrider.workspace.sandbox.interpreters import find_deno
+from outrider.workspace.sandbox.seccomp import supported
+
+MINE, OTHERS = Call(session="mine"), Call(session="others")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+FACTS = {
+    "exit_code",
+    "stdout",
+    "stderr",
+    "duration_ms",
+    "timed_out",
+    "truncated",
+    "files_changed",
+    "isolation",
+}
+pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+
+
+@pytest.fixture
+def place() -> Generator[Path]:
+    """A home that every user can enter: code runs as nobody where we are root."""
+    with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@asynccontextmanager
+async def opened(place: Path, **more: Any) -> AsyncGenerator[App]:
+    flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | more
+    async with open_app(load(flags, environ={}, home=place, workspace=place)) as app:
+        if (await app.processes.sandbox.isolation()).backend is None:
+            pytest.skip("this machine has no sandbox")
+        yield app
+
+
+@pytest.fixture
+async def app(place: Path) -> AsyncGenerator[App]:
+    async with opened(place) as made:
+        yield made
+
+
+async def python(app: App, code: str, call: Call = MINE, **more: Any) -> Result:
+    return await app.call("execute_python", call, code=code, **more)
+
+
+async def shell(app: App, command: str, call: Call = MINE, **more: Any) -> Result:
+    return await app.call("execute_shell", call, command=command, **more)
+
+
+async def ended(app: App, process: str, call: Call = MINE) -> Result:
+    """The last word about a background process."""
+    with anyio.fail_after(60):
+        while True:
+            found = await app.call("poll_process", call, process_id=process)
+            if found.data["status"] != "running":
+                return found
+            await anyio.sleep(0.01)
+
+
+async def test_a_person_is_asked_before_code_runs(place: Path):
+    async with opened(place, tools={}) as app:
+        for tool, argument in (
+            ("execute_python", "code"),
+            ("execute_typescript", "code"),
+            ("execute_shell", "command"),
+        ):
+            with pytest.raises(AnswerNeeded):
+                await app.call(tool, MINE, **{argument: "1"})
+            assert app.toolbox.get(tool).stake == "high"
+
+
+async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
+    found = await python(
+        app, "import sys\nprint('seen')\nprint('heard', file=sys.stderr)\nopen('made.txt', 'w').write('x')"
+    )
+    assert set(found.data) == FACTS
+    assert found.data["exit_code"] == 0
+    assert found.data["stdout"] == "seen\n"
+    assert found.data["stderr"] == "heard\n"
+    assert found.data["timed_out"] is False
+    assert found.data["truncated"] is False
+    assert found.data["files_changed"] == [{"path": "made.txt", "change": "created", "size": 1}]
+    assert found.data["isolation"] in ("namespaces", "landlock")
+    assert not found.is_error
+    for fact in ("exit code 0", found.data["isolation"], "seen", "heard", "created made.txt (1 bytes)"):
+        assert fact in found.text
+
+
+async def test_code_that_fails_is_an_error_with_its_output(app: App):
+    found = await python(app, "print('before')\nraise ValueError('a reason')")
+    assert found.is_error
+    assert found.data["exit_code"] == 1
+    assert found.data["stdout"] == "before\n"
+    assert "raise ValueError" in found.data["stderr"]
+    assert "ValueError: a reason" in found.data["stderr"]
+
+
+async def test_code_is_never_changed(app: App):
+    code = "print(''' \" ' `odd' \\\" \"\" ''')\nprint(len(\"\"), '\\'', \"it's\")"
+    assert (await python(app, code)).data["stdout"] == " \" ' `odd' \" \"\" \n0 ' it's\n"
+    assert (await shell(app, 'echo "it\'s" \'"\' "" | cat -A')).data["stdout"] == "it's \" $\n"
+
+
+async def test_a_megabyte_of_code_runs(app: App):
+    code = "x = '" + "a" * 900_000 + "'\nprint(len(x))"
+    assert (await python(app, code)).data["stdout"] == "900000\n"
+
+
+async def test_code_is_its_own_main_file(app: App):
+    await app.call("write_file", MINE, path="helper.py", content="VALUE = 42\n")
+    code = """
+import multiprocessing, helper
+def square(x): return x * x
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    reading, writing = context.Pipe(False)
+    worker = context.Process(target=writing.send, args=(helper.VALUE,))
+    worker.start()
+    print(reading.recv())
+    worker.join()
+"""
+    found = await python(app, code)
+    assert found.data["stdout"] == "42\n", found.text
+    assert found.data["files_changed"] == []
+
+
+async def test_time_that_runs_out_is_told_with_what_was_printed(app: App):
+    found = await python(app, "import time\nprint('begun')\ntime.sleep(60)", timeout=1)
+    assert found.is_error
+    assert found.data["timed_out"] is True
+    assert found.data["stdout"] == "begun\n"
+    assert found.data["note"] == snapshot("stopped after 1 s; give a longer timeout (at most 300) or run_mode=async")
+
+
+async def test_long_output_is_cut_in_the_middle_and_kept_in_a_file(app: App):
+    found = await python(app, "print('first')\nprint('x' * 100_000)\nprint('last')")
+    assert found.data["truncated"] is True
+    assert len(found.data["stdout"]) < 30_100
+    assert found.data["stdout"].startswith("first\n")
+    assert found.data["stdout"].endswith("last\n")
+    (path,) = found.data["output_files"]
+    assert path in found.text
+    assert (await shell(app, f"wc -c < {path}")).data["stdout"].strip() == "100012"
+
+
+async def test_colours_and_invisible_characters_do_not_reach_the_model(app: App):
+    found = await python(app, r"print('\x1b[31mred\x1b[0m \u202ereversed\u200b')")
+    assert found.data["stdout"] == "red reversed\n"
+
+
+async def test_pictures_come_back_as_pictures(app: App):
+    code = f"import base64\ndata = bytes.fromhex('{PNG.hex()}')\n"
+    code += "for number in range(6): open(f'plot-{number}.png', 'wb').write(data)\n"
+    code += "open('fake.png', 'wb').write(b'no picture')"
+    found = await python(app, code)
+    pictures = [item for item in found.content if isinstance(item, Image)]
+    assert len(pictures) == 4
+    assert {(item.data, item.mime_type) for item in pictures} == {(PNG, "image/png")}
+
+
+async def test_files_that_are_changed_and_removed_are_told(app: App):
+    await shell(app, "echo a > stays; echo b > changes; echo c > goes")
+    found = await shell(app, "echo more >> changes; rm goes; mkdir -p deep/er && echo d > deep/er/new")
+    assert [(each["path"], each["change"]) for each in found.data["files_changed"]] == [
+        ("changes", "changed"),
+        ("deep/er/new", "created"),
+        ("goes", "deleted"),
+    ]
+
+
+async def test_file_tools_and_code_share_the_workspace(app: App):
+    await app.call("write_file", MINE, path="notes.txt", content="from a tool\n")
+    assert (await shell(app, "cat notes.txt; echo from code >> notes.txt")).data["stdout"] == "from a tool\n"
+    await app.call("write_file", MINE, path="notes.txt", content="again\n", mode="a")
+    assert (await shell(app, "echo end >> notes.txt; cat notes.txt")).data["stdout"] == (
+        "from a tool\nfrom code\nagain\nend\n"
+    )
+
+
+async def test_sessions_do_not_see_one_anothers_files(app: App):
+    await shell(app, "echo mine > private.txt")
+    found = await shell(app, "ls -a; find / -name private.txt 2>/dev/null", OTHERS)
+    assert "private.txt" not in found.data["stdout"]
+
+
+async def test_a_command_runs_in_the_folder_that_it_is_given(app: App):
+    await shell(app, "mkdir -p sub/folder && echo x > sub/file")
+    assert (await shell(app, "ls", working_dir="sub")).data["stdout"] == "file\nfolder\n"
+    with pytest.raises(NotFound):
+        await shell(app, "ls", working_dir="nowhere")
+    with pytest.raises(InvalidInput):
+        await shell(app, "ls", working_dir="sub/file")
+    with pytest.raises(Refused):
+        await shell(app, "ls", working_dir="../..")
+
+
+async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App):
+    try:
+        find_deno("", None)
+    except NotConfigured as error:
+        pytest.skip(error.message)
+    await app.call("write_file", MINE, path="lib.ts", content="export const twice = (x: number): number => 2 * x;\n")
+    found = await app.call(
+        "execute_typescript",
+        MINE,
+        code='import { twice } from "./lib.ts";\nconst n: number = 21;\nconsole.log(twice(n));\n'
+        'await Deno.writeTextFile("out.txt", "x");',
+    )
+    assert found.data["stdout"] == "42\n", found.text
+    assert found.data["files_changed"][0]["path"] == "out.txt"
+
+
+async def test_without_deno_the_remedy_is_told(place: Path):
+    async with opened(place, code={"deno": "/nowhere/deno"}) as app:
+        with pytest.raises(NotConfigured) as caught:
+            await app.call("execute_typescript", MINE, code="1")
+    assert caught.value.hint == snapshot("pip install 'outrider[code]', or set `code.deno` to a deno program")
+
+
+async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PATH", str(place))
+    flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}, "code": {"isolation": "namespaces"}}
+    async with open_app(load(flags, environ={}, home=place, workspace=place)) as app:
+        with pytest.raises(NotConfigured) as caught:
+            await python(app, "print(1)")
+    assert caught.value.code == "no_isolation"
+    assert "bubblewrap is not installed" in caught.value.message
+    assert "code.isolation" in caught.value.hint
+
+
+async def test_an_operator_may_waive_isolation_and_every_result_says_so(place: Path):
+    async with opened(place, code={"isolation": "none"}) as app:
+        found = await python(app, "print(1)")
+    assert found.data["isolation"] == "none"
+    assert "isolation: none" in found.text
+
+
+async def test_secrets_of_the_server_are_not_in_the_environment(app: App, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    found = await shell(app, "env")
+    assert "sk-secret" not in found.data["stdout"]
+    names = {line.split("=")[0] for line in found.data["stdout"].splitlines()}
+    assert {"HOME", "PWD", "TMPDIR", "PATH"} <= names
+
+
+async def test_a_background_process_is_polled_read_and_listed(app: App):
+    begun = await shell(app, "for n in $(seq 1 30); do echo line $n; done; echo oops >&2; exit 3", run_mode="async")
+    process = begun.data["process_id"]
+    assert process in begun.text
+    found = await ended(app, process)
+    assert found.data["status"] == "failed"
+    assert found.data["exit_code"] == 3
+    assert found.data["tail"] == [f"line {n}" for n in range(21, 31)]
+    tail = await app.call("poll_process", MINE, process_id=process, tail={"src": "stderr", "n": 1})
+    assert tail.data["tail"] == ["oops"]
+    head = await app.call("read_process_output", MINE, process_id=process, mode="head", lines=2)
+    assert head.text == "line 1\nline 2"
+    assert head.data["total_lines"] == 30
+    every = await app.call("list_processes", MINE, status_filter="finished")
+    assert [each["process_id"] for each in every.data["processes"]] == [process]
+    assert (await app.call("list_processes", MINE, status_filter="running")).data["processes"] == []
+
+
+async def test_who_polls_again_and_again_is_told_to_do_something_else(app: App):
+    process = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+    polls = [await app.call("poll_process", MINE, process_id=process) for _ in range(6)]
+    assert "note" not in polls[4].data
+    assert polls[5].data["note"] == snapshot("it still runs; do something else meanwhile, or stop_process")
+    stopped = await app.call("stop_process", MINE, process_id=process)
+    assert stopped.data["status"] == "killed"
+
+
+async def test_a_process_belongs_to_its_session(app: App):
+    process = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+    for tool in ("poll_process", "read_process_output", "stop_process"):
+        with pytest.raises(NotFound, match="process_id"):
+            await app.call(tool, OTHERS, process_id=process)
+    assert (await app.call("list_processes", OTHERS)).data["processes"] == []
+    with pytest.raises(NotFound):
+        await app.call("poll_process", Call(session="mine", identity="somebody"), process_id=process)
+
+
+async def test_a_session_has_only_so_many_background_processes(place: Path):
+    async with opened(place, code={"background": 1}) as app:
+        first = (await shell(app, "sleep 60", run_mode="async")).data["process_id"]
+        with pytest.raises(Refused, match="1 background processes"):
+            await shell(app, "sleep 60", run_mode="async")
+        await shell(app, "sleep 0", OTHERS, run_mode="async")
+        await app.call("stop_process", MINE, process_id=first)
+        await shell(app, "sleep 0", run_mode="async")
+
+
+async def test_many_calls_at_once_wait_for_one_another(place: Path):
+    async with opened(place, code={"parallel": 3}) as app:
+        results: list[Result] = []
+
+        async def one(number: int) -> None:
+            results.append(await python(app, f"print({number})", Call(session=f"s{number % 5}")))
+
+        async with anyio.create_task_group() as group:
+            for number in range(12):
+                group.start_soon(one, number)
+    assert sorted(int(each.data["stdout"]) for each in results) == list(range(12))
+
+
+async def test_a_long_execution_gives_signs_of_life(app: App):
+    heard: list[float] = []
+
+    async def progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
+        heard.append(done)
+
+    await python(app, "import time; time.sleep(6)", Call(session="mine", progress=progress))
+    assert heard == [5.0]
+
+
+async def test_a_full_workspace_ends_what_runs_and_can_be_cleaned(place: Path):
+    async with opened(place, workspace={"max_mb": 1}) as app:
+        found = await shell(app, "head -c 2000000 /dev/zero > big; sleep 60")
+        assert found.data["note"] == snapshot("ended: the workspace is full; remove files")
+        assert (await shell(app, "rm big")).data["files_changed"][0]["change"] == "deleted"
+        assert (await shell(app, "sleep 1.5; echo ok")).data["stdout"] == "ok\n"
+
+
+async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(place: Path):
+    async with fakes.serve(houses.pages({"/": "<p>reached</p>"})) as site:
+        allowed = {"egress": {"allow": [site.removeprefix("http://")]}}
+        read = "import urllib.request\nprint(urllib.request.urlopen({!r}, timeout=10).read())"
+        async with opened(place, **allowed) as app:
+            assert (await python(app, read.format(site))).is_error
+        async with opened(place, code={"network": True}, **allowed) as app:
+            if (await app.processes.sandbox.isolation()).level != "namespaces":
+                pytest.skip("a guarded network needs namespaces")
+            open_proxy = "import os\nos.environ['no_proxy'] = ''\n"
+            found = await python(app, open_proxy + read.format(site))
+            assert "<p>reached</p>" in found.data["stdout"], found.text
+            refused = await python(app, open_proxy + read.format("http://169.254.169.254/"))
+            assert "403" in refused.data["stderr"]
+            around = "urllib.request.install_opener(urllib.request.build_opener(urllib.request.ProxyHandler({})))\n"
+            direct = await python(app, "import urllib.request\n" + around + read.format(site))
+            assert direct.is_error
+            assert (await shell(app, "echo ok; exit 4")).data["exit_code"] == 4
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("execute_python", {"code": ""}),
+        ("execute_python", {"code": "1", "timeout": 0}),
+        ("execute_python", {"code": "1", "timeout": 301}),
+        ("execute_shell", {"command": "x" * 1_001}),
+        ("execute_shell", {"command": "echo \0"}),
+        ("execute_shell", {"command": "ls", "run_mode": "later"}),
+        ("poll_process", {"process_id": "x", "tail": {"n": 101}}),
+        ("read_process_output", {"process_id": "x", "lines": 0}),
+    ],
+)
+async def test_what_does_not_fit_is_refused_before_anything_runs(app: App, tool: str, arguments: dict[str, Any]):
+    with pytest.raises(InvalidInput):
+        await app.call(tool, MINE, **arguments)
+
+
+async def test_errors_name_the_next_step(app: App):
+    with pytest.raises(OutriderError) as caught:
+        await app.call("poll_process", MINE, process_id="nothing")
+    assert caught.value.hint == snapshot("list_processes shows those of this session")
+
+
+async def test_the_tool_of_the_other_system_is_not_offered(app: App):
+    expected = "execute_windows_cmd" if sys.platform == "win32" else "execute_shell"
+    assert [name for name in app.toolbox.tools if name.startswith("execute_")] == [
+        "execute_python",
+        "execute_typescript",
+        expected,
+    ]
+    assert os.name in ("posix", "nt")
