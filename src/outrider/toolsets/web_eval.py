@@ -18,8 +18,9 @@ from outrider.toolsets.bounds import UpTo20, UpTo200
 from outrider.toolsets.browser import browser
 from outrider.toolsets.browser_states import setup_browser_state
 from outrider.toolsets.browser_use import moment
-from outrider.toolsets.evaluating.flow import LONGEST, Evaluator, Wish
+from outrider.toolsets.evaluating.flow import LONGEST, Evaluator
 from outrider.toolsets.evaluating.script import MOST, ScriptStep
+from outrider.toolsets.evaluating.wish import Wish
 from outrider.toolsets.run_agent_flow import Delegation
 from outrider.toolsets.web_eval_settings import WebEvalSettings
 

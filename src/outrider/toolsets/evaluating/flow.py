@@ -2,13 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import anyio
 
@@ -17,7 +15,6 @@ from outrider.agents.catalogue import Catalogue
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.evaluations import Evaluation, Evaluations, Record
-from outrider.agents.evaluations.evaluation import Mode
 from outrider.agents.models import Models
 from outrider.agents.run import Run
 from outrider.agents.runs import Runs
@@ -28,48 +25,17 @@ from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Una
 from outrider.core.result import Result
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import line
-from outrider.toolsets.evaluating.script import Script, ScriptStep, StepOutcome
+from outrider.toolsets.evaluating.beat import beating
+from outrider.toolsets.evaluating.script import Script, StepOutcome
+from outrider.toolsets.evaluating.wish import Wish, address_of, query_of
 
 if TYPE_CHECKING:
     from outrider.toolsets.evaluating.report import Verdict
     from outrider.toolsets.evaluating.watch import Sight, Watcher
 
-AGENT = "browser"
-BEAT = 15.0  # seconds between signs of life: some clients cut silent calls at 60
 LONGEST = 3_600.0  # seconds of an evaluation
 GRACE = 120.0  # seconds after which an evaluation whose process has died is given up
-# Not for evaluations: its session is opened and closed for it, sign-ins and files of the workspace are nobody's here,
-# and a model cannot see pictures through a tool's text.
-WITHHELD = frozenset(
-    {"closeSession", "listSessions", "takeScreenshot", "uploadFiles", "manageStates", "setup_browser_state"}
-)
-RULES = """
-
-In this task the rules below stand above those.
-- The browser session is open already, at the address of the task: use the sessionId that the task names. Open another \
-with createSession only if that one is lost. Nobody needs you to close it.
-- Start from the page that is open and reach others by their links and controls.
-- Where a login, a captcha or a robot check stands in the way, or the task cannot be done: stop, and say so. Try a \
-failing action once or twice in another way, not more.
-- End with the tool done, called alone, whatever came of it. Your answer goes into its `result`; nothing that you \
-write as text reaches anybody. success is true only if you have seen on the page that all of the task is done."""
 NO_MODEL = "; or give web_eval_agent `steps`: those need no model"
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is to be evaluated, and how."""
-
-    url: str
-    task: str
-    headless: bool | None = None
-    mode: Mode | None = None
-    budget_s: float | None = None
-    max_steps: int | None = None
-    step_timeout_s: float | None = None
-    output_schema: dict[str, Any] | None = None
-    state_id: str | None = None
-    steps: Sequence[ScriptStep] = ()
 
 
 class Evaluator:
@@ -121,8 +87,10 @@ class Evaluator:
             from outrider.toolsets.evaluating.done import check_schema
 
             check_schema(wish.output_schema)
+        from outrider.toolsets.evaluating.role import allowed_tools
+
         toolbox = self._toolbox()
-        allowed = _allowed(toolbox)
+        allowed = allowed_tools(toolbox)
         agent = None if wish.steps else await self._agent(wish, call, allowed)
         evaluation = await self._begun(wish, call)
         await self.watcher.begin(evaluation)
@@ -167,7 +135,7 @@ class Evaluator:
 
     async def _agent(self, wish: Wish, call: Call, allowed: frozenset[str]) -> Agent:
         """The browser's agent as it works here. Raises NotConfigured where nothing can think."""
-        from outrider.toolsets.evaluating.done import DONE
+        from outrider.toolsets.evaluating.role import AGENT, engaged
 
         agent = await self._catalogue.get(AGENT, call.workspace)
         try:
@@ -175,22 +143,12 @@ class Evaluator:
         except NotConfigured as error:
             error.hint = f"{error.hint}{NO_MODEL}"
             raise
-        given = {"steps": wish.max_steps, "seconds": wish.budget_s}
-        budgets = agent.budgets.model_dump() | {name: value for name, value in given.items() if value is not None}
-        return agent.model_copy(
-            update={
-                "instructions": agent.instructions + RULES,
-                "toolsets": [],
-                "tools": [*sorted(allowed | {"createSession"}), DONE],
-                "stakes": agent.stakes | {DONE: "never_ask"},
-                "budgets": Budgets(**budgets),
-            }
-        )
+        return engaged(agent, wish, allowed)
 
     async def _begun(self, wish: Wish, call: Call) -> Evaluation:
         from outrider.browser.redact import clean_url
 
-        url, here = _address(wish.url)
+        url, here = address_of(wish.url)
         return await self.evaluations.begin(
             call,
             url=clean_url(url) or url,
@@ -206,7 +164,7 @@ class Evaluator:
 
     async def _opened(self, toolbox: Toolbox, evaluation: Evaluation, wish: Wish, call: Call) -> str:
         """The browser session of the evaluation, at the address."""
-        given: dict[str, Any] = {"url": _address(wish.url)[0], "title": "web_eval_agent"}
+        given: dict[str, Any] = {"url": address_of(wish.url)[0], "title": "web_eval_agent"}
         given |= {"headless": wish.headless} if wish.headless is not None else {}
         given |= {"stateId": wish.state_id} if wish.state_id else {}
         await call.progress(0, None, f"opening {evaluation.url}")
@@ -222,7 +180,7 @@ class Evaluator:
         conversation = await conversations.create(own, agent.name, title=line(wish.task, 80), parent=call.run)
         run = await self._runs.start(
             agent,
-            _query(evaluation, session_id),
+            query_of(evaluation, session_id),
             own,
             conversation=conversation,
             budget=Budgets(seconds=seconds) if seconds else None,
@@ -237,7 +195,7 @@ class Evaluator:
         self._mind(evaluation.id, run.id)
         task = self._tasks[evaluation.id]
         try:
-            async with _beating(call):
+            async with beating(call):
                 async for event in self._runs.follow(run.id):
                     if event.kind == "tool_started":
                         await call.progress(event.seq, None, str(event.data.get("title") or event.data["tool"]))
@@ -273,7 +231,7 @@ class Evaluator:
 
         outcomes: list[StepOutcome] = []
         with anyio.move_on_after(seconds) as time_left:
-            async with _beating(call):
+            async with beating(call):
                 await script.run(wish.steps, outcomes)
         sight = await self.watcher.end(evaluation)
         verdict = of_script(outcomes, len(wish.steps), late=time_left.cancelled_caught, wall=_walled(sight))
@@ -367,18 +325,6 @@ class Evaluator:
         return result(evaluation.answer)
 
 
-def _allowed(toolbox: Toolbox) -> frozenset[str]:
-    """The browser's tools that evaluations may use. Raises NotConfigured where the operator withholds them."""
-    known = [tool for tool in toolbox.tools.values() if tool.toolset == "browser" and tool.name not in WITHHELD]
-    names = frozenset(tool.name for tool in known)
-    if {"createSession", "navigateToUrl", "snapshotPage"} - names:
-        raise NotConfigured(
-            "evaluations need the browser's tools",
-            hint="an operator must let them through: see tools.enable and tools.disable in the settings",
-        )
-    return names - {"createSession"}
-
-
 def _own(call: Call, evaluation: Evaluation) -> Call:
     """The call with which the evaluation works for its caller: its browser session belongs to it alone."""
     return Call(
@@ -388,38 +334,6 @@ def _own(call: Call, evaluation: Evaluation) -> Call:
         workspace=call.workspace,
         identity=call.identity,
     )
-
-
-def _query(evaluation: Evaluation, session_id: str) -> str:
-    parts = [
-        evaluation.task,
-        f"The browser session {session_id} is open at {evaluation.url}; begin with snapshotPage.",
-    ]
-    if evaluation.output_schema is not None:
-        import json
-
-        schema = json.dumps(evaluation.output_schema, ensure_ascii=False)
-        parts.append(f"done must carry `data` that fits this JSON Schema: {schema}")
-    return "\n\n".join(parts)
-
-
-def _address(url: str) -> tuple[str, bool]:
-    """The address to open and whether it is of this machine, where a bare host speaks http and not https."""
-    text = url.strip()
-    bare = "://" not in text
-    try:
-        host = (urlsplit(f"//{text}" if bare else text).hostname or "").lower()
-    except ValueError:
-        return text, False
-    here = _is_loopback(host)
-    return (f"http://{text}" if bare and here else text), here
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _walled(sight: "Sight") -> bool:
@@ -438,20 +352,3 @@ def _told(wish: Wish, call: Call) -> Callable[[int, str], Any]:
         await call.progress(done, len(wish.steps) + 1, action)
 
     return told
-
-
-@asynccontextmanager
-async def _beating(call: Call) -> AsyncGenerator[None]:
-    """Tells the caller every 15 seconds that the work goes on."""
-
-    async def beat() -> None:
-        while True:
-            await asyncio.sleep(BEAT)
-            await call.alive("the evaluation goes on")
-
-    beats = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        beats.cancel()
-        await asyncio.gather(beats, return_exceptions=True)
