@@ -22,6 +22,8 @@ TABLE_RULE = re.compile(r"^[>\s]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
 STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")  # never shown
+CELL_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")  # a listing of one line in a cell, which has no place for a fence
+TRACKER = re.compile(r"(?:utm_\w+|\w*clid|_g[al]|mc_[ce]id|_hs\w+|__hs\w+|gbraid|wbraid|mkt_tok|li_fat_id)=")
 SINGLE = re.compile(r"\{(\w)\}")
 STARTS = 8  # words that tell a long item
 
@@ -97,6 +99,7 @@ def read(markdown: str) -> Shown:
         if heading := HEADING.match(line):
             shown.headings.append((len(heading[1]), words(bare(heading[2]))))
         if line.count("|") and not TABLE_RULE.match(line):
+            shown.code.update(_code(found[1].replace("\\|", "|")) for found in CELL_CODE.finditer(line))
             shown.rows.append([words(bare(cell)) for cell in re.split(r"(?<!\\)\|", line)])
         if note := NOTE.match(line):
             shown.items.append((words(bare(note[1])), True))
@@ -140,7 +143,7 @@ def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:
     """The words of an item: its line and those that go on with it."""
     found, inner = [item[3]], len(item[1]) + 2
     for line in lines[at + 1 :]:
-        if ITEM.match(line) or HEADING.match(line) or sum(map(len, found)) > 2_000:
+        if ITEM.match(line) or sum(map(len, found)) > 2_000:
             break
         if line.strip() and len(line) - len(line.lstrip()) < inner:
             break
@@ -223,7 +226,10 @@ def _has_link(fact: tuple[str, str], shown: Shown) -> bool:
 
 
 def _address(url: str) -> str:
-    return unquote(url.replace("\\", "")).rstrip("/?").replace(" ", "")
+    """An address in one spelling, without what a browser shall search for in the page, and what tracks its reader."""
+    path, _, query = unquote(url.replace("\\", "")).partition("#:~:")[0].partition("?")
+    told = "&".join(each for each in query.split("&") if not TRACKER.match(each))
+    return f"{path}?{told}".rstrip("/?").replace(" ", "")
 
 
 def _has_formula(fact: str, shown: Shown) -> bool:
@@ -234,6 +240,18 @@ def _has_formula(fact: str, shown: Shown) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """Text without white space, without what only sizes a formula, and without braces around one sign."""
+    """Text without white space, without what only sizes a formula, and without braces around one sign or all of it."""
     sized = STYLE.sub("", text.replace(r"{\displaystyle", "{").replace(r"{\textstyle", "{"))
-    return SINGLE.sub(r"\1", "".join(sized.split()))
+    return _unbraced(SINGLE.sub(r"\1", "".join(sized.split())))
+
+
+def _unbraced(text: str) -> str:
+    """Text without the braces that hold all of it."""
+    if text[:1] != "{" or text[-1:] != "}":
+        return text
+    depth = 0
+    for sign in text[:-1]:
+        depth += (sign == "{") - (sign == "}")
+        if not depth:
+            return text
+    return text[1:-1]

@@ -196,3 +196,11 @@ def test_bytes_are_decoded_as_browsers_do(tmp_path: Path):
     assert (
         extract('<meta charset="shift_jis"><p>灯台は岬にあります。</p>'.encode("cp932")).text == "灯台は岬にあります。"
     )
+
+
+def test_a_page_with_large_drawings_keeps_its_links_and_lists():
+    drawing = "<svg viewBox='0 0 9 9'><g>" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</g></svg>"
+    body = "<p>Read <a href=/tides>the tides</a> first.<ol><li>Cast off.<li>Look back.</ol>"
+    read = extract(f"<title>Charts</title>{drawing}{body}", url=URL, main=False)
+    assert read.title == "Charts"
+    assert read.markdown == ("Read [the tides](https://harbour.example/tides) first.\n\n1. Cast off.\n2. Look back.")

@@ -23,6 +23,7 @@ PAGES = {
     + b" ".join(b"a%d='</script>'" % at for at in range(200_000))
     + b">x",
     "nesting behind a quoted script": b"<p a='<script>'>" + b"<div>" * 900_000 + b"text",
+    "nesting that looks like a drawing": b"<div x='><svg>'>" + b"<path/>" * 600_000 + b"</svg>text",
     "a giant word": b"a" * 5_000_000,
     "a giant line of brackets": b"<p>" + b"[" * 4_900_000,
     "references": b"&amp;" * 1_000_000,

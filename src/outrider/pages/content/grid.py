@@ -7,9 +7,10 @@ by itself and every column has its name; a cell of data that spans columns stand
 from dataclasses import dataclass, field
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.listing import source_of
 from outrider.pages.content.phrase import Phrase
 
-ROW, TABLE, HEAD, HEADING, ITEM = (NUMBER[tag] for tag in ("tr", "table", "thead", "th", "li"))
+ROW, TABLE, HEAD, HEADING, ITEM, LISTING = (NUMBER[tag] for tag in ("tr", "table", "thead", "th", "li", "pre"))
 CELL_LIMIT = 600  # characters of a cell; what holds more is layout
 HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
@@ -149,9 +150,17 @@ def _texts(page: Blocks, blocks: list[int], phrase: Phrase) -> dict[int, list[st
             else:
                 start.append(piece)
         if text := phrase.line(start) if start else "":
+            if page.elements[owner][1] == LISTING:
+                text = _listing(page, number) or text
             bullet = "\u2022 " if cell >= 0 and page.elements[owner][1] == ITEM else ""
             found.setdefault(cell, []).append(bullet + text)
     return found
+
+
+def _listing(page: Blocks, number: int) -> str:
+    """A listing of one line as code; empty for any other, which a cell cannot show."""
+    source = source_of(page, page.rows[number][0], [number]).strip()
+    return f"`{source}`" if source and "\n" not in source and "`" not in source else ""
 
 
 def _cell_of(page: Blocks, element: int) -> int:

@@ -1,6 +1,5 @@
 """The block at hand: its words and marks as the walk meets them, until a border of a block-level element ends it."""
 
-
 from outrider.pages.content.blocks import (
     BREAK,
     CLOSE,
@@ -158,10 +157,8 @@ class Passage:
 
     def _keep(self, pieces: list[Piece]) -> None:
         page = self.page
-        first = pieces[0]
-        if len(pieces) > 1 or first.__class__ is tuple:
-            first = "".join([SOUNDS[piece[0]] if piece.__class__ is tuple else piece for piece in pieces])
-        text = " ".join(first.split())
+        words = "".join([piece if isinstance(piece, str) else SOUNDS[piece[0]] for piece in pieces])
+        text = " ".join(words.split())
         page.texts.append(text)
         page.pieces.append(pieces)
         page.rows.append(

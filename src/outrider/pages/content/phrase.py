@@ -22,6 +22,36 @@ ADDRESSES = 20_000
 
 
 @dataclass(slots=True)
+class Line:
+    """A paragraph while it is written.
+
+    Attributes:
+        out: What is written.
+        opened: The marks that are open: kind, value, and length of `out` before them.
+        code: How many of them are code.
+        linked: Words and address of the last link inside of code.
+    """
+
+    out: list[str] = field(default_factory=list)
+    opened: list[tuple[int, Any, int]] = field(default_factory=list)
+    code: int = 0
+    linked: tuple[str, str] = ("", "")
+
+    def open(self, kind: int, value: Any) -> None:
+        """A mark begins."""
+        self.opened.append((kind, value, len(self.out)))
+        self.code += _is_code(kind, value)
+
+    def say(self, text: str) -> None:
+        """Puts words down; those that would make a link of a bracket before them are kept from doing so."""
+        if not self.code and text.__class__ is not Formula:
+            text = escaped(text)
+            if text[:1] == "(" and self.out and self.out[-1][-1:] == "]":
+                text = "\\" + text
+        self.out.append(text)
+
+
+@dataclass(slots=True)
 class Phrase:
     """Writes paragraphs of one page.
 
@@ -50,23 +80,34 @@ class Phrase:
         return " ".join(self._written(pieces).replace("\0", " ").split())
 
     def _written(self, pieces: list[Piece]) -> str:
-        out: list[str] = []
-        opened: list[tuple[int, Any, int]] = []
-        code = 0
+        line = Line()
         for piece in pieces:
             if isinstance(piece, str):
-                out.append(piece if code or piece.__class__ is Formula else escaped(piece))
+                line.say(piece)
             elif piece[0] in (OPEN, LINKED):
-                opened.append((*piece, len(out)))
-                code += piece[1] in CODE
+                line.open(*piece)
             elif piece[0] != CLOSE:
-                out.append(self._sign(*piece))
-            elif opened:
-                code -= opened[-1][1] in CODE
-                self._close(out, *opened.pop())
-        while opened:
-            self._close(out, *opened.pop())
-        return "".join(out)
+                line.out.append(self._sign(*piece))
+            elif line.opened:
+                self._end(line)
+        while line.opened:
+            self._close(line.out, *line.opened.pop())
+        return "".join(line.out)
+
+    def _end(self, line: Line) -> None:
+        """The innermost mark ends. Code holds no other marks; if all of it is one link, that link holds the code."""
+        kind, value, start = line.opened.pop()
+        line.code -= _is_code(kind, value)
+        if not line.code:
+            self._close(line.out, kind, value, start)
+            words, address = line.linked
+            if address and _is_code(kind, value) and "".join(line.out[start:]).strip("` ") == words:
+                self._close(line.out, LINKED, address, start)
+            line.linked = ("", "")
+        elif kind == LINKED:
+            line.linked = ("".join(line.out[start:]).strip(BLANK), value)
+        elif value == "sup":
+            self._close(line.out, kind, value, start)
 
     def _sign(self, kind: int, value: Any) -> str:
         """What stands for a piece that is neither text nor a mark around text."""
@@ -111,6 +152,10 @@ class Phrase:
         image = image_of(given, self.base)
         alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
         return f" ![{alternative}]({image.url}) " if image and alternative else " "
+
+
+def _is_code(kind: int, tag: str) -> bool:
+    return kind == OPEN and tag in CODE
 
 
 def _signed(core: str, tag: str, out: list[str], start: int) -> str:

@@ -8,6 +8,7 @@ of them in every paragraph.
 
 import re
 from collections import Counter
+from itertools import islice
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
 SILENT = b"script style textarea title xmp iframe noembed noframes".split()
@@ -26,6 +27,11 @@ LENGTHY = re.compile(rb"<[^<]{20001,}")
 QUOTED = re.compile(rb"""=\s*(?:"[^">]*>|'[^'>]*>)""")  # a value that holds what would end its tag
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
+DRAWING = re.compile(rb"<svg[\s>].*?</svg", re.IGNORECASE | re.DOTALL)
+DRAWN = re.compile(
+    rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
+)
+SHAPES = 15_000  # elements of drawings that close themselves; so many open ones would take 0.3 s
 SCRIPTS = 50  # pieces of a source from which on nothing is taken for a script
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
@@ -51,7 +57,7 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     source = _shortened(source[:limit])
     for spans in (_markup(source), [(0, len(source))]):
         names = _names(source, spans)
-        if names.total() > tags or _suspect(names):
+        if names.total() > tags or (_suspect(names) and _suspect(names - _drawn(source, spans))):
             markup = b" ".join([source[start:end] for start, end in spans])
             return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
         if source.count(b"<") - names.total() <= UNSEEN:
@@ -129,6 +135,12 @@ def _suspect(names: "Counter[bytes]") -> bool:
         opened[name[closing:].lower()] += -count if closing else count
     deep = sum([count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL])
     return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
+
+
+def _drawn(source: bytes, spans: list[tuple[int, int]]) -> Counter[bytes]:
+    """How often each shape of a drawing closes itself, which only elements of drawings can."""
+    drawings = (found for start, end in spans for found in DRAWING.finditer(source, start, end))
+    return Counter(islice((name for drawing in drawings for name in DRAWN.findall(drawing[0])), SHAPES))
 
 
 def _thinned(source: bytes, tags: int, most: int) -> bytes:

@@ -18,6 +18,7 @@ from outrider.pages.content.words import bits, role
 CUSTOM = NUMBER["custom"]
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
 FURNITURE = frozenset({"mw-editsection", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"})
+BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
 DROPPED = (
     "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select", "option",
     "textarea", "iframe", "noembed", "noframes", "embed", "head", "title", "rp", "frame", "frameset", "optgroup",
@@ -170,7 +171,7 @@ class Walk(Passage):
             if self._hides(node, tag, given):
                 return
             if names := given.get("class"):
-                if names in FURNITURE:
+                if names in FURNITURE and tag not in BEARING:
                     self._drop(node, tag)
                     return
                 self.inner |= bits(names)

@@ -64,6 +64,30 @@ def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str)
 
 
 @pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ("<code><b>rewrite</b> <code>on</code> | <code>off</code></code>", "`rewrite on | off`"),
+        ("<code>List&lt;<a href=/t>T</a>&gt;</code>", "`List<T>`"),
+        ("<code><a href=/t>T</a></code>", "[`T`](https://site.example/t)"),
+        ("<kbd><kbd>Ctrl</kbd>+<kbd>C</kbd></kbd>", "`Ctrl+C`"),
+        ("<code>10<sup>6</sup></code>", "`10^6`"),
+        ('<a href="code">a*b*</a>', "[a\\*b\\*](https://site.example/a/code)"),
+    ],
+)
+def test_code_holds_no_other_marks(source: str, markdown: str):
+    assert whole(f"<p>So {source} holds").markdown == f"So {markdown} holds"
+
+
+def test_brackets_of_two_elements_make_no_link():
+    assert whole("<p>[a]<i></i>(b) holds").markdown == "[a]\\(b) holds"
+
+
+def test_a_listing_of_one_line_in_a_cell_is_code():
+    row = "<tr><th>Default:<td><pre>cache on | off;</pre>"
+    assert r"| Default: | `cache on \| off;` |" in whole(f"<table>{row}<tr><th>Since<td>1.2</table>").markdown
+
+
+@pytest.mark.parametrize(
     "link", ["<a href=#p>#</a>", "<a href=/a#p><span>\u00b6</span></a>", "<a href=#p> \u00a7 </a>"]
 )
 def test_a_sign_that_links_a_heading_to_itself_is_left_out(link: str):
@@ -164,6 +188,13 @@ def test_footnotes_come_last_and_lead_nowhere_back():
                 '<span class=katex-html aria-hidden="true">k</span></span>'
             ),
             "$k$",
+        ),
+        (
+            (
+                '<mjx-container class="MathJax"><mjx-math aria-hidden="true"><mjx-c></mjx-c></mjx-math>'
+                "<mjx-assistive-mml><math><mi>v</mi></math></mjx-assistive-mml></mjx-container>"
+            ),
+            "$v$",
         ),
         ("<img class=latex src=x.png alt='\\frac{1}{2}'>", r"$\frac{1}{2}$"),
         ("<math><mi>u</mi></math> <img class=mwe-math-fallback-image-inline src=x.svg alt='v'>", "$u$ $v$"),
