@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from outrider.cli.embeddings import embeddings
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run
 from outrider.core.context import Call
@@ -20,6 +21,9 @@ JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.group()
 def command() -> None:
     """Content stores: texts, files and pages, kept and searched."""
+
+
+command.add_command(embeddings)
 
 
 @command.command("list")

@@ -158,8 +158,9 @@ def _wait(reply: Reply, attempt: int) -> float:
 
 
 def _missing(means: Means) -> str:
-    absent = [name for name in ("base_url", "model") if not getattr(means.settings, name)]
-    return f"content.embedding.{' and '.join(absent)} is empty" if absent else ""
+    settings = means.settings
+    absent = next((name for name in ("base_url", "model") if not getattr(settings, name)), "")
+    return f"content.embedding.{absent} is empty" if absent else ""
 
 
 endpoint = EmbedderProvider(

@@ -1,0 +1,68 @@
+"""`outrider content embeddings`: what turns texts into vectors here, and how to get a better one."""
+
+from typing import Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import fail, print_json, run
+from outrider.core.errors import NotConfigured, OutriderError
+
+
+@click.group()
+def embeddings() -> None:
+    """Search by meaning: which model is used, and installing one."""
+
+
+@embeddings.command()
+@setting
+def install(sets: tuple[str, ...]) -> None:
+    """Install MiniLM (90 MB) for search by meaning on this machine."""
+    from outrider.content.install import install as install_model
+
+    folder = loaded(sets).settings.data_dir / "models"
+    try:
+        found = install_model(folder, lambda line: click.echo(click.style(f"$ {line}", dim=True), err=True))
+    except OutriderError as error:
+        raise SystemExit(fail(error)) from None
+    click.echo(f"MiniLM is in {found}; what is kept gets new vectors the next time stores are used")
+
+
+@embeddings.command()
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def status(sets: tuple[str, ...], *, as_json: bool) -> None:
+    """Show which embedder is used, and what the others lack."""
+    rows = run(lambda: _status(loaded(sets)), as_json=as_json)
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        mark = "*" if row["used"] else " "
+        missing = f"{row['missing']}; {row['remedy']}" if row["missing"] else "usable"
+        click.echo(f"{mark} {row['name']:<10} {row['title']}: {missing}")
+
+
+async def _status(found: Any) -> list[dict[str, Any]]:
+    from outrider.content.embedder import Means
+    from outrider.content.embedding import chosen, known
+    from outrider.core.egress.guard import Guard
+    from outrider.core.http import Http
+
+    settings, http = found.settings, Http(Guard(found.settings.egress))
+    folder = settings.data_dir / "models"
+    means = Means(settings.content.embedding, http, folder, found.environ, settings.models.keys)
+    try:
+        used = chosen(means.settings, http, means.environ, folder=folder, keys=means.keys)
+    except NotConfigured:
+        used = None
+    name = used.name if used else ""
+    rows = [_row(each, each.missing(means)) for each in known().values()]
+    for row, each in zip(rows, known().values(), strict=True):
+        row["used"] = not row["missing"] and each.open(means).name == name
+    await http.close()
+    return rows
+
+
+def _row(provider: Any, missing: str) -> dict[str, Any]:
+    return {"name": provider.name, "title": provider.title, "missing": missing, "remedy": provider.remedy}
