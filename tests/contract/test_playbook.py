@@ -1,6 +1,8 @@
 """Toolset `playbook`, promise by promise."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+from outrider.core.result import Resource
 from outrider.settings import load
 
 pytestmark = pytest.mark.anyio
@@ -140,3 +143,30 @@ async def test_deleting_removes_a_playbook_with_its_runs(home: Path):
         assert (await app.call("delete_playbook", ANNA, id=name)).data["id"] == name
         with pytest.raises(NotFound):
             await app.call("get_playbook", ANNA, id=name)
+
+
+async def test_playbooks_are_shown_with_buttons_that_tell_the_host_alone(home: Path):
+    async with opened(home) as app:
+        for number in range(3):
+            await kept(app, goal=f"<b>Check {number}</b>")
+        await kept(app, BERT)
+        first = await app.call("show_playbooks", ANNA, pageSize=2)
+        last = await app.call("get_playbook_page", ANNA, page=2, pageSize=2)
+    card, other = first.content[1], last.content[1]
+    assert isinstance(card, Resource)
+    assert isinstance(other, Resource)
+    assert card.uri.startswith("ui://playbooks/list/")
+    assert card.fields["serviceInfo"] == {
+        "serverName": "playbook", "toolName": "show_playbooks", "backendType": "BuiltInWeb",
+    }  # fmt: skip
+    assert first.data["page"]["totalItems"] == 3
+    assert [item["goal"] for item in last.data["page"]["items"]] == ["<b>Check 0</b>"]
+    assert json.loads(first.content[0].text) == first.data
+    assert "&lt;b&gt;Check 2" in card.text
+    assert "<b>Check 2" not in card.text.replace("<b>&lt;", "")
+    assert ("Next" in card.text, "Previous" in card.text) == (True, False)
+    assert ("Next" in other.text, "Previous" in other.text) == (False, True)
+    calls = [json.loads(unescape(value)) for value in re.findall(r'button value="([^"]*)"', other.text)]
+    assert calls[-1] == {"toolName": "get_playbook_page", "params": {"page": 1, "pageSize": 2}}
+    assert [each["toolName"] for each in calls[:2]] == ["select_playbook", "delete_playbook"]
+    assert '"*"' not in card.text

@@ -68,14 +68,7 @@ async def create_playbook(
 @playbook.tool(title="List playbooks")
 async def list_playbooks(playbooks: Playbooks, call: Call, /, page: Page = 1, pageSize: PageSize = -1) -> Answer:
     """This assistant's playbooks, newest first."""
-    size = pageSize if pageSize > 0 else None
-    found = await playbooks.page(call, page, size)
-    pages = -(-found.total // size) if size else 1
-    items = [_shown(each) for each in found.items]
-    first = (page - 1) * size if size else 0
-    lines = [_line(number, each) for number, each in enumerate(found.items, first + 1)]
-    facts = {"page": page, "pageSize": pageSize, "totalItems": found.total, "totalPages": pages, "items": items}
-    return Answer(success=True, page=facts, formattedText="\n".join(lines) or "no playbooks yet; create_playbook")
+    return await page_of(playbooks, call, page, pageSize)
 
 
 @playbook.tool(title="Show a playbook")
@@ -200,6 +193,18 @@ def _instructions(kept: Playbook, needed: list[str], *, todos: bool) -> list[str
     criteria = kept.content.successCriteria
     lines += [f"Then check: {criteria.description}"] if criteria else []
     return [*lines, "At the end call finish_playbook, also when you give up."]
+
+
+async def page_of(playbooks: Playbooks, call: Call, page: int, page_size: int) -> Answer:
+    """One page of the assistant's playbooks, newest first; a size of 0 or less means all."""
+    size = page_size if page_size > 0 else None
+    found = await playbooks.page(call, page, size)
+    pages = -(-found.total // size) if size else 1
+    items = [_shown(each) for each in found.items]
+    first = (page - 1) * size if size else 0
+    lines = [_line(number, each) for number, each in enumerate(found.items, first + 1)]
+    facts = {"page": page, "pageSize": page_size, "totalItems": found.total, "totalPages": pages, "items": items}
+    return Answer(success=True, page=facts, formattedText="\n".join(lines) or "no playbooks yet; create_playbook")
 
 
 def _shown(kept: Playbook) -> dict[str, Any]:
