@@ -217,6 +217,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         toolboxes=lambda: (served, house()),
         questions=questions,
         conversations=conversations,
+        sealing=_Sealing(loaded),
         servers=(remote := _Servers(loaded, guard, lambda: every)),
     )
     catalogue = Catalogue(settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", database)
@@ -263,6 +264,25 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     running = (content, browsers, runs, catalogue, models, delegation, evaluator, remote)
     kept = (database, workspaces, processes)
     return App(loaded, served, events, artifacts, *kept, search, pages, crawler, *running, every), http
+
+
+@dataclass
+class _Sealing:
+    """The edge's seal, for agents; loaded when something is sealed for the first time."""
+
+    loaded: Loaded
+
+    def seal(self, payload: bytes) -> str:
+        return self._codec.seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        return self._codec.unseal(token)
+
+    @cached_property
+    def _codec(self) -> Any:
+        from outrider.serve.seal import codec
+
+        return codec(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
 
 
 @dataclass

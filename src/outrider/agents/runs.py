@@ -23,6 +23,7 @@ from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from outrider.agents.remote import Servers
+    from outrider.agents.sealing import Sealing
     from outrider.agents.steps import Steps
     from outrider.agents.worker import Worker
 
@@ -40,10 +41,11 @@ class Runs:
         toolboxes: The served tools and all of the house's. Agents of a workspace's file get of the served ones only,
             because such a file may choose and not widen.
         guard: Lets requests to models out.
+        sealing: Hides private arguments in what is written down.
         servers: Other MCP servers that agents may name.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that runs need of the house
         self,
         database: Database,
         settings: AgentsSettings,
@@ -53,6 +55,7 @@ class Runs:
         toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
         questions: Questions,
         conversations: Conversations,
+        sealing: "Sealing",
         servers: "Servers | None" = None,
     ) -> None:
         self.streams = Streams(database, settings.stream_ms / 1000)
@@ -65,6 +68,7 @@ class Runs:
         self._guard = guard
         self._toolboxes = toolboxes
         self._servers = servers
+        self._sealing = sealing
 
     @cached_property
     def _worker(self) -> "Worker":
@@ -80,6 +84,7 @@ class Runs:
             toolboxes=self._toolboxes,
             questions=self.questions,
             conversations=self.conversations,
+            sealing=self._sealing,
             servers=self._servers,
         )
 

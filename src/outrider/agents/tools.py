@@ -26,6 +26,7 @@ from outrider.core.toolbox import Toolbox
 from outrider.core.untrusted import wrap
 
 log = logging.getLogger(__name__)
+NOT_KEPT = "(not kept)"  # stands for arguments that may be passwords
 RESULT_CHARS = 40_000  # of one tool's result that a model gets to read
 SHOWN = 400  # characters of arguments and results that an event repeats
 UNSURE = (
@@ -195,7 +196,7 @@ def _repeatable(tool: Tool) -> bool:
 
 def _kept(tool: Tool | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
     private = tool.private if tool else frozenset()
-    return {name: "(not kept)" if name in private else value for name, value in arguments.items()}
+    return {name: NOT_KEPT if name in private else value for name, value in arguments.items()}
 
 
 def _told(error: OutriderError) -> str:

@@ -21,6 +21,7 @@ from outrider.agents.outcome import Outcome, broken, bug
 from outrider.agents.remote import Servers, kept
 from outrider.agents.rights import restricted
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
+from outrider.agents.sealing import Sealing
 from outrider.agents.settings import AgentsSettings, Api
 from outrider.agents.steps import Steps, Superseded
 from outrider.agents.stream import Pen, Streams
@@ -58,6 +59,7 @@ class Worker:
         toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
         questions: Questions,
         conversations: Conversations,
+        sealing: Sealing,
         servers: Servers | None = None,
     ) -> None:
         self.name = f"w_{uuid.uuid4().hex[:16]}"
@@ -73,6 +75,7 @@ class Worker:
         self._questions = questions
         self._conversations = conversations
         self._servers = servers
+        self._sealing = sealing
         self._opening = anyio.Lock()
         self._engine: Engine | None = None
         self._locks: Locks | None = None
@@ -224,6 +227,7 @@ class Worker:
             run=run,
             chain=chain,
             guard=self._guard,
+            sealing=self._sealing,
             hands=hands,
             pen=pen,
             meter=meter,

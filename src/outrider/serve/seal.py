@@ -37,6 +37,11 @@ def security(key: str, folder: Path, *, hours: float) -> RequestStateSecurity:
     return RequestStateSecurity(codec=_Codec(key, folder / "state.key"), ttl=hours * HOUR, bind_principal=principal)
 
 
+def codec(key: str, folder: Path) -> "_Codec":
+    """The seal itself, for what is kept in this house; the arguments are those of `security`."""
+    return _Codec(key, folder / "state.key")
+
+
 def principal(context: ServerRequestContext[Any, Any]) -> str:
     """Who asked: their credential, the person for whom they act and the conversation, as one text."""
     meta: Mapping[str, Any] = context.meta or {}

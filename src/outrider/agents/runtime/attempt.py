@@ -16,7 +16,7 @@ from outrider.agents.limits import Stopped, StopReason
 from outrider.agents.models.wire import open_model
 from outrider.agents.outcome import Outcome
 from outrider.agents.run import Run
-from outrider.agents.runtime.history import dumped, history, until_calls
+from outrider.agents.runtime.history import until_calls
 from outrider.agents.runtime.loop import NONSENSE, loop_of
 from outrider.agents.runtime.mind import Mind
 from outrider.agents.runtime.work import Attempt
@@ -37,7 +37,7 @@ async def attempt(work: Attempt) -> Outcome:
 async def _thought(work: Attempt) -> Outcome:
     async with AsyncExitStack() as stack:
         mind = Mind(work, [await open_model(each, work.guard, stack) for each in work.chain])
-        earlier = history(work.run)
+        earlier = mind.privacy.opened(work.run.history) if work.run.history else None
         mind.number = sum(isinstance(each, ModelResponse) for each in earlier or ())
         with capture_run_messages() as messages:
             try:
@@ -47,10 +47,10 @@ async def _thought(work: Attempt) -> Outcome:
             except Exception as error:  # noqa: BLE001 - told apart there
                 return _failed(work, mind, error, messages)
         if isinstance(result.output, DeferredToolRequests):
-            return Outcome("blocked", history=dumped(until_calls(result.all_messages())), model=mind.label)
+            return Outcome("blocked", history=mind.privacy.sealed(until_calls(result.all_messages())), model=mind.label)
         reason: StopReason = "steps" if mind.summing_up else "done"
         answer = result.output.strip() or work.partial
-        history_now = dumped(mind.memory.view(result.all_messages()))
+        history_now = mind.privacy.forgotten(mind.memory.view(result.all_messages()))
         return Outcome(reason, answer, work.thoughts, history=history_now, model=mind.label)
 
 
@@ -66,7 +66,9 @@ def _failed(work: Attempt, mind: Mind, error: Exception, messages: Sequence[Mode
     """What ended the loop, as an outcome; what is nobody's fault here is raised again."""
     stopped = _cause(error, Stopped)
     if stopped is not None and stopped.reason == "done":  # it has handed its conversation over
-        return Outcome("done", stopped.detail, work.thoughts, history=dumped(messages), model=mind.label)
+        return Outcome(
+            "done", stopped.detail, work.thoughts, history=mind.privacy.forgotten(messages), model=mind.label
+        )
     if stopped is not None:
         return replace(_stopped(work, stopped.reason, stopped.detail), model=mind.label)
     if isinstance(error, ContentFilterError):

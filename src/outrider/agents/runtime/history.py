@@ -5,12 +5,6 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 
-from outrider.agents.run import Run
-
-
-def history(run: Run) -> list[ModelMessage] | None:
-    return ModelMessagesTypeAdapter.validate_python(run.history) if run.history else None
-
 
 def dumped(messages: Sequence[ModelMessage]) -> list[Any]:
     return ModelMessagesTypeAdapter.dump_python(list(messages), mode="json")

@@ -9,7 +9,6 @@ import anyio
 from pydantic_ai.exceptions import ContentFilterError
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
     PartDeltaEvent,
@@ -28,8 +27,8 @@ from pydantic_ai.settings import ModelSettings
 from outrider.agents.limits import Stopped, Usage
 from outrider.agents.models.access import Access
 from outrider.agents.runtime.failure import BrokeOffError, Failure, failure
-from outrider.agents.runtime.history import dumped
 from outrider.agents.runtime.memory import SUMMARY_TASK, Memory
+from outrider.agents.runtime.privacy import Privacy
 from outrider.agents.runtime.usage import usage_of
 from outrider.agents.runtime.window import limit_of
 from outrider.agents.runtime.work import Attempt
@@ -51,6 +50,7 @@ class Mind(WrapperModel):
         self._work = work
         self._models = list(zip(work.chain, models, strict=True))
         self._ids: set[str] = set()
+        self.privacy = Privacy(work.hands.toolbox.tools, work.sealing)
         self.memory = Memory(limit_of(work.chain, work.meter.budgets), work.run.query, work.hands.citations)
 
     @property
@@ -103,7 +103,7 @@ class Mind(WrapperModel):
         memory.prune(messages, parameters)
         end = memory.boundary(messages)
         if end and memory.is_over(messages, parameters):
-            memory.summarise(messages, end, memory.plain(messages, end))
+            memory.summarise(messages, end, memory.plain(self.privacy.without(messages), end))
         if memory.is_over(messages, parameters):
             memory.squeeze(messages, parameters)
 
@@ -112,7 +112,8 @@ class Mind(WrapperModel):
 
         async def write() -> dict[str, Any]:
             access, model = self._models[0]
-            task = f"{SUMMARY_TASK}\n\nThe task: {self._work.run.query}\n\n{self.memory.transcript(messages, end)}"
+            said = self.memory.transcript(self.privacy.without(messages), end)
+            task = f"{SUMMARY_TASK}\n\nThe task: {self._work.run.query}\n\n{said}"
             try:
                 response = await _read(model, [ModelRequest(parts=[UserPromptPart(task)])])
             except Exception as error:  # noqa: BLE001 - a run does not end because it could not be shortened well
@@ -122,7 +123,7 @@ class Mind(WrapperModel):
 
         kept = await self._work.remember(self.number + 1, write, "summary")
         self._work.meter.own += Usage.of(kept["usage"])
-        return kept["text"].strip() or self.memory.plain(messages, end)
+        return kept["text"].strip() or self.memory.plain(self.privacy.without(messages), end)
 
     def _limited(
         self, messages: list[ModelMessage], settings: ModelSettings | None
@@ -139,7 +140,7 @@ class Mind(WrapperModel):
         return messages, settings
 
     def _counted(self, number: int, kept: dict[str, Any]) -> ModelResponse:
-        response = ModelMessagesTypeAdapter.validate_python([kept["response"]])[0]
+        response = self.privacy.opened([kept["response"]])[0]
         assert isinstance(response, ModelResponse)
         self._work.meter.own += Usage.of(kept["usage"])
         self._work.said[number] = response.text or ""
@@ -191,7 +192,12 @@ class Mind(WrapperModel):
         except Exception as error:  # noqa: BLE001 - told apart there
             return failure(error, access)
         seconds, usage = round(time.monotonic() - started, 3), usage_of(response, access)
-        return {"response": dumped([response])[0], "usage": usage, "model": access.label, "seconds": seconds}
+        return {
+            "response": self.privacy.sealed([response])[0],
+            "usage": usage,
+            "model": access.label,
+            "seconds": seconds,
+        }
 
     def _restart(self, number: int) -> None:
         self._work.said[number] = self._work.thought[number] = ""

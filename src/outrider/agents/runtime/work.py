@@ -8,6 +8,7 @@ from outrider.agents.definition import Agent
 from outrider.agents.limits import Meter, Usage
 from outrider.agents.models.access import Access
 from outrider.agents.run import Run
+from outrider.agents.sealing import Sealing
 from outrider.agents.stream import Pen
 from outrider.agents.tools import Hands
 from outrider.core.egress.guard import Guard
@@ -32,6 +33,7 @@ class Attempt:
     run: Run
     chain: Sequence[Access]
     guard: Guard
+    sealing: Sealing
     hands: Hands
     pen: Pen
     meter: Meter

@@ -1,0 +1,65 @@
+"""Arguments that may be passwords: an agent can use them, a run can go on with them, and no file holds them."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_runs import office
+from agent_tools import lines
+from model_apis import Turn, script
+
+SECRET = "correct-horse-9182"
+UNLOCK = script(Turn(calls=[("unlock", {"door": "cellar", "password": SECRET})]), Turn(text="It is open."))
+
+
+def holds(home: Path, text: str) -> list[str]:
+    """The files of this home in which the text stands as it is."""
+    files = [each for each in home.rglob("*") if each.is_file() and each.name != "ledger.txt"]
+    return [each.name for each in files if text.encode() in each.read_bytes()]
+
+
+async def test_a_run_goes_on_with_what_its_model_gave_and_no_file_holds_it(home: Path):
+    async with office(UNLOCK) as house:
+        run = await house.run()
+        (question,) = await house.app.runs.questions.pending(run.id)
+        assert question.arguments == {"door": "cellar", "password": "(not kept)"}
+    assert holds(home, "cellar")
+    assert holds(home, SECRET) == []
+    async with office(UNLOCK) as house:
+        await house.app.runs.questions.decide(question.id, "approved")
+        ended = await house.end(await house.app.runs.resume(run.id))
+        assert holds(home, SECRET) == []
+    assert (ended.status, ended.answer) == ("completed", "It is open.")
+    assert [line.split(maxsplit=1)[1] for line in lines(home)] == [f"cellar {len(SECRET)} {SECRET[::-1]}"]
+    assert SECRET in house.server.asked[0].text
+    assert holds(home, SECRET) == []
+
+
+async def test_afterwards_not_even_the_agent_remembers(home: Path):
+    async with office(UNLOCK) as house:
+        run = await house.run(stakes={"unlock": "low"})
+        history = (await house.app.runs.get(run.id)).history
+    assert SECRET not in str(history)
+    assert "(not kept)" in str(history)
+
+
+async def test_under_another_key_the_run_says_what_is_missing():
+    async with office(UNLOCK, serve={"state_key": "a" * 40}) as house:
+        run = await house.run()
+        (question,) = await house.app.runs.questions.pending(run.id)
+    async with office(UNLOCK, serve={"state_key": "b" * 40}) as house:
+        await house.app.runs.questions.decide(question.id, "approved")
+        ended = await house.end(await house.app.runs.resume(run.id))
+    assert (ended.status, ended.stop_reason) == ("failed", "error")
+    assert ended.error is not None
+    assert ended.error["code"] == "sealed_elsewhere"
+    assert "serve.state_key" in ended.error["hint"]
+
+
+@pytest.mark.parametrize("broken", ['{"door": "cellar", "password": "correct-horse-9182', "correct-horse-9182"])
+async def test_arguments_that_are_no_json_are_not_kept_either(home: Path, broken: str):
+    turns = script(Turn(calls=[("unlock", broken)]), Turn(text="I give up."))
+    async with office(turns) as house:
+        run = await house.run()
+    assert run.answer == "I give up."
+    assert holds(home, SECRET) == []
