@@ -6,7 +6,6 @@ programmers write them give their parts as well: `readFile` also `read` and `fil
 """
 
 import re
-import sys
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,6 @@ from typing import Any, NamedTuple
 from outrider.core.text import ACCENTS, UNSPACED
 
 LONGEST = 64  # characters of a word that count
-POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 WORD_ONLY = re.compile(r"\w+")
 STEMMING = threading.Lock()  # a stemmer keeps the word that it works on in itself
@@ -35,21 +33,30 @@ class Word(NamedTuple):
     terms: tuple[str, ...]
 
 
-def words(text: str, language: str) -> Iterator[Word]:
-    """The words of a text with their places and index terms; `language` is a stemmer's name or empty."""
+def words(text: str, language: str, only: frozenset[str] | None = None) -> Iterator[Word]:
+    """The words of a text with their places and index terms.
+
+    Args:
+        text: Of any script.
+        language: A stemmer's name, or empty.
+        only: Those alone that have one of these terms.
+    """
     for found in _word().finditer(text):
         spelled = found[0]
-        if len(spelled) == 1 and spelled in "sS" and text[max(found.start() - 1, 0)] in "'’":
+        if not spelled.isascii():
+            inner = _foreign(found.start(), spelled, language)
+            yield from inner if only is None else (word for word in inner if not only.isdisjoint(word.terms))
             continue
-        if spelled.isascii():
-            yield Word(found.start(), found.end(), _terms(spelled[:LONGEST], language))
-        else:
-            yield from _foreign(found.start(), spelled, language)
+        terms = _terms(spelled if len(spelled) <= LONGEST else spelled[:LONGEST], language)
+        if only is None or not only.isdisjoint(terms):
+            if spelled in {"s", "S"} and text[max(found.start() - 1, 0)] in "'’":
+                continue
+            yield Word(found.start(), found.end(), terms)
 
 
 def index_terms(texts: Iterable[str], language: str) -> tuple[str, int]:
     """All terms of some texts with a space between them, and the number of words."""
-    found = [word.terms for text in texts for word in words(text, language)]
+    found = [terms for text in texts for terms in _all_terms(text, language)]
     return " ".join([term for terms in found for term in terms]), len(found)
 
 
@@ -62,6 +69,17 @@ def query_terms(query: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
     """
     readings = [list(words(query, language)) for language in languages or [""]]
     return [tuple(dict.fromkeys(term for word in same for term in word.terms)) for same in zip(*readings, strict=True)]
+
+
+def _all_terms(text: str, language: str) -> Iterator[tuple[str, ...]]:
+    """The terms of each of the `words`, several times as fast, since places are not asked for."""
+    if "'" in text or "’" in text:
+        text = _possessive().sub("", text)
+    for spelled in _word().findall(text):
+        if spelled.isascii():
+            yield _terms(spelled if len(spelled) <= LONGEST else spelled[:LONGEST], language)
+        else:
+            yield from [word.terms for word in _foreign(0, spelled, language)]
 
 
 def _foreign(at: int, spelled: str, language: str) -> Iterator[Word]:
@@ -114,8 +132,20 @@ def _stemmer(language: str) -> Any:
 
 
 @lru_cache(maxsize=1)
+def _inside() -> str:
+    """What a word may have after its first letter: Python's own class of word letters lacks the marks.
+
+    Only those of the first plane: a class that goes beyond it takes eight times as long for every text.
+    """
+    marks = [code for code in range(0x300, 0x1_0000) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"}]
+    return "\\w" + "".join(map(chr, marks)) + "\u00ad\u200c\u200d"
+
+
+@lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
-    """A letter or digit with all the marks on it; Python's own class of word letters lacks the marks."""
-    marks = [code for code in range(0x300, sys.maxunicode) if unicodedata.category(chr(code)) in {"Mn", "Mc", "Me"}]
-    inside = "".join(map(chr, marks)) + "\u00ad\u200c\u200d"
-    return re.compile(rf"\w[\w{inside}]*")
+    return re.compile(rf"\w[{_inside()}]*")
+
+
+@lru_cache(maxsize=1)
+def _possessive() -> re.Pattern[str]:
+    return re.compile(rf"(?<=['’])[sS](?![{_inside()}])")

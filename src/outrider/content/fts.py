@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 FORMAT = 1  # counts changes of the tables below, and of how terms are made; another number is built anew
 BUSY_SECONDS = 15.0
+COMMON = 0.3  # share of the chunks beyond which a term is left out of the first look
+ENOUGH = 20  # candidates that make a second look needless
 AT_ONCE = 900  # values in one statement; SQLite's own limit was 999 for long
 TABLES = """
     CREATE TABLE mark (
@@ -184,9 +186,9 @@ class StoreFile:
         with _reading(connection):
             chunks, words = connection.execute("SELECT chunks, words FROM mark").fetchone()
             frequency = dict(_frequencies(connection, terms))
+            rows = _likeliest(connection, frequency, chunks, limit, within)
             postings = [
-                Posting(chunk, self._store, length, _counts(text.split(" "), frequency))
-                for chunk, length, text in _rows(connection, list(frequency), limit, within)
+                Posting(chunk, self._store, length, _counts(text.split(" "), frequency)) for chunk, length, text in rows
             ]
         return Candidates(postings, chunks, words, frequency)
 
@@ -287,6 +289,21 @@ def _frequencies(connection: sqlite3.Connection, terms: Sequence[str]) -> Iterat
         row = connection.execute("SELECT doc FROM frequencies WHERE term = ?", (term,)).fetchone()
         if row is not None:
             yield term, row[0]
+
+
+def _likeliest(
+    connection: sqlite3.Connection,
+    frequency: Mapping[str, int],
+    chunks: int,
+    limit: int,
+    within: Collection[str] | None,
+) -> list[tuple[str, int, str]]:
+    """Candidates by the rarer terms alone, where these find some: those that most chunks have hardly count."""
+    rare = [term for term, count in frequency.items() if count <= chunks * COMMON]
+    found = list(_rows(connection, rare, limit, within))
+    if len(found) >= min(ENOUGH, limit) or len(rare) == len(frequency):
+        return found
+    return list(_rows(connection, list(frequency), limit, within))
 
 
 def _rows(

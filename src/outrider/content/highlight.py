@@ -1,6 +1,6 @@
 """The part of a passage that shows best why it matches."""
 
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,29 +25,28 @@ class Excerpt:
 
 def best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = SHOWN) -> Excerpt:
     """The slice of at most `limit` characters with the most different terms, then the most words of them."""
-    found = [word for word in words(text, language) if not terms.isdisjoint(word.terms)] if terms else []
+    found = list(words(text, language, terms)) if terms else []
     if not found:
         return Excerpt(*_trimmed(text, 0, limit))
-    starts = [word.start for word in found]
-    best = max(range(len(found)), key=lambda at: (*_worth(found, starts, at, limit), -at))
-    last = _last(found, starts, best, limit)
+    best, last = _window(found, limit)
     spare = max(limit - (found[last].end - found[best].start), 0)
     start, end = _trimmed(text, max(found[best].start - spare // 2, 0), limit)
     inside = [text[word.start : word.end] for word in found if start <= word.start and word.end <= end]
     return Excerpt(start, end, tuple({each.casefold(): each for each in reversed(inside)}.values())[::-1])
 
 
-def _last(found: Sequence[Word], starts: Sequence[int], at: int, limit: int) -> int:
-    """The last word that is wholly within the limit from word `at` on; at least `at` itself."""
-    last = bisect_left(starts, starts[at] + limit) - 1
-    while last > at and found[last].end > starts[at] + limit:
-        last -= 1
-    return last
-
-
-def _worth(found: Sequence[Word], starts: Sequence[int], at: int, limit: int) -> tuple[int, int]:
-    inside = found[at : _last(found, starts, at, limit) + 1]
-    return len({each.terms for each in inside}), len(inside)
+def _window(found: Sequence[Word], limit: int) -> tuple[int, int]:
+    """The first and last word of the best run of words within so many characters."""
+    within: Counter[tuple[str, ...]] = Counter()
+    best, first = ((0, 0), 0, 0), 0
+    for last, word in enumerate(found):
+        within[word.terms] += 1
+        while first < last and word.end - found[first].start > limit:
+            within[found[first].terms] -= 1
+            within += Counter()  # without those that are no longer there
+            first += 1
+        best = max(best, ((len(within), last - first + 1), first, last), key=lambda each: each[0])
+    return best[1:]
 
 
 def _trimmed(text: str, start: int, limit: int) -> tuple[int, int]:

@@ -41,18 +41,24 @@ class Place(NamedTuple):
     generation: int
 
 
-def put(connection: "Connection", place: Place, given: "Prepared") -> None:
-    """Writes a content that is new, or a new version of one, with its chunks."""
+def put(connection: "Connection", given: "Sequence[tuple[Place, Prepared]]") -> None:
+    """Writes contents that are new in a store, with their chunks."""
+    from outrider.content.tables import contents as table
+
+    rows = [each.values | place._asdict() for place, each in given]
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        connection.execute(table.insert(), rows[first : first + ROWS_AT_ONCE])
+    _insert_chunks(connection, given)
+
+
+def replace(connection: "Connection", place: Place, given: "Prepared") -> None:
+    """Puts a new version of a content in the place of the old one."""
     from outrider.content.tables import contents as table
 
     values = given.values | place._asdict()
-    if place.version == 1:
-        connection.execute(table.insert().values(values))
-    else:
-        connection.execute(table.update().where(table.c.id == place.id).values(values))
-        drop_chunks(connection, place.id)
-    _insert_chunks(connection, place, given.chunks)
-    _note_language(connection, place.store_id, given.values["language"])
+    connection.execute(table.update().where(table.c.id == place.id).values(values))
+    drop_chunks(connection, place.id)
+    _insert_chunks(connection, [(place, given)])
 
 
 def remove(connection: "Connection", store: str, content: str, generation: int) -> None:
@@ -78,20 +84,21 @@ def added(connection: "Connection", store: str, ready: "Sequence[Prepared]") -> 
     generation = changed(connection, store)
     if generation is None:
         raise store_not_found(store)
-    ids = []
+    there = same(connection, store, [each.values["hash"] for each in ready])
+    new: dict[str, tuple[Place, Prepared]] = {}
     for each in ready:
-        content = same(connection, store, each.values["hash"])
-        if content is None:
-            content = f"content_{secrets.token_hex(8)}"
-            put(connection, Place(store, content, 1, generation), each)
-        ids.append(content)
-    return ids
+        if each.values["hash"] not in there:
+            place = Place(store, f"content_{secrets.token_hex(8)}", 1, generation)
+            new[each.values["hash"]] = place, each
+            there[each.values["hash"]] = place.id
+    put(connection, list(new.values()))
+    return [there[each.values["hash"]] for each in ready]
 
 
 def updated(connection: "Connection", old: "Record", ready: "Prepared") -> None:
     """Puts a new version in the place of the one that is there. Raises NotFound if it is gone."""
     generation, version = _current(connection, old)
-    put(connection, Place(old.store_id, old.id, version + 1, generation), ready)
+    replace(connection, Place(old.store_id, old.id, version + 1, generation), ready)
 
 
 def deleted(connection: "Connection", old: "Record") -> None:
@@ -138,21 +145,30 @@ def sweep(connection: "Connection", before: float) -> int:
     return len(gone)
 
 
-def same(connection: "Connection", store: str, digest: str) -> str | None:
-    """The id of a content of the store that has this very text."""
+def same(connection: "Connection", store: str, digests: Sequence[str]) -> dict[str, str]:
+    """By hash the contents of the store that have one of these texts."""
     from sqlalchemy import select
 
     from outrider.content.tables import contents as table
 
-    query = select(table.c.id).where(table.c.store_id == store, table.c.hash == digest)
-    return connection.execute(query.limit(1)).scalar()
+    found: dict[str, str] = {}
+    for first in range(0, len(digests), ROWS_AT_ONCE):
+        query = select(table.c.hash, table.c.id).where(
+            table.c.store_id == store, table.c.hash.in_(digests[first : first + ROWS_AT_ONCE])
+        )
+        found |= {row.hash: row.id for row in connection.execute(query)}
+    return found
 
 
-def _insert_chunks(connection: "Connection", place: Place, chunks: "Sequence[Chunk]") -> None:
+def _insert_chunks(connection: "Connection", given: "Sequence[tuple[Place, Prepared]]") -> None:
+    """Writes the chunks of contents of one store, and notes their languages with it."""
     from outrider.content.tables import content_chunks as table
 
-    for first in range(0, len(chunks), ROWS_AT_ONCE):
-        connection.execute(table.insert(), [_row(place, chunk) for chunk in chunks[first : first + ROWS_AT_ONCE]])
+    rows = [_row(place, chunk) for place, each in given for chunk in each.chunks]
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        connection.execute(table.insert(), rows[first : first + ROWS_AT_ONCE])
+    if given:
+        _note_languages(connection, given[0][0].store_id, {each.values["language"] for _, each in given})
 
 
 def _row(place: Place, chunk: "Chunk") -> dict[str, Any]:
@@ -160,12 +176,12 @@ def _row(place: Place, chunk: "Chunk") -> dict[str, Any]:
     return ids | vars(chunk) | {"id": f"{place.id}.{place.version}.{chunk.number}"}
 
 
-def _note_language(connection: "Connection", store: str, language: str) -> None:
+def _note_languages(connection: "Connection", store: str, languages: set[str]) -> None:
     from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
 
-    known = connection.execute(select(table.c.languages).where(table.c.id == store)).scalar_one().split()
-    if language and language not in known:
-        names = " ".join(sorted({*known, language}))
+    known = set(connection.execute(select(table.c.languages).where(table.c.id == store)).scalar_one().split())
+    if languages - known - {""}:
+        names = " ".join(sorted(known | languages - {""}))
         connection.execute(table.update().where(table.c.id == store).values(languages=names))

@@ -78,3 +78,9 @@ def test_languages_are_told_from_the_text_or_believed():
     assert language("tea") == "english"
     assert language("茶") == ""
     assert language("Le thé", "fr-CA") == "french"
+
+
+@given(st.text(alphabet="ab'sS_A1 \n.’", max_size=80), st.sampled_from(["", "english"]))
+def test_terms_without_places_are_those_with_places(text: str, name: str):
+    with_places = [term for word in words(text, name) for term in word.terms]
+    assert terms(text, name) == with_places
