@@ -96,19 +96,25 @@ def main(name: str) -> None:
     os.dup2(2, 1)
     logging.disable(logging.CRITICAL)
     print(json.dumps({"ready": time.process_time() - started}), file=tell, flush=True)
-    for line in sys.stdin:
-        print(json.dumps(answer(line, markdown, text)), file=tell, flush=True)
+    while asked := question():
+        print(json.dumps(answer(*asked, markdown, text)), file=tell, flush=True)
+    print(json.dumps({"peak": peak()}), file=tell, flush=True)
 
 
-def answer(line: str, markdown: Extract, text: Extract | None) -> dict[str, object]:
+def question() -> tuple[bytes, str] | None:
+    """The next page and its address; nothing else of it stays in memory. None at an empty line."""
+    line = sys.stdin.readline()
     if not line.strip():
-        return {"peak": peak()}
+        return None
     asked = json.loads(line)
-    html = base64.b64decode(asked["html"])
+    return base64.b64decode(asked["html"]), asked["url"]
+
+
+def answer(html: bytes, url: str, markdown: Extract, text: Extract | None) -> dict[str, object]:
     started = time.process_time()
-    found = attempt(markdown, html, asked["url"])
+    found = attempt(markdown, html, url)
     spent = (time.process_time() - started) * 1_000
-    return {"ms": spent, "markdown": found, "text": attempt(text, html, asked["url"]) if text else None}
+    return {"ms": spent, "markdown": found, "text": attempt(text, html, url) if text else None}
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from outrider.pages.document import Document, tidy
 from outrider.pages.pausing import COLLECTING
+from outrider.pages.returning import give_back
 
 if TYPE_CHECKING:
     from outrider.pages.content.main import Content
@@ -45,7 +46,9 @@ def extract(
         found = content_of(parsed(html, chars, tags), url or "", main=main, style=Style(links, images), nodes=2 * tags)
         if len(html) > chars:
             found.metadata["cut"] = True
-        return _document(found)
+        document = _document(found)
+    give_back(len(html))
+    return document
 
 
 def _document(found: "Content") -> Document:

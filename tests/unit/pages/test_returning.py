@@ -1,0 +1,28 @@
+"""A large page leaves no mark on the memory of who read it."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+from pathlib import Path
+from outrider import extract
+
+def megabytes(name):
+    return int(Path("/proc/self/status").read_text().partition(name + ":")[2].split()[0]) / 1024
+
+extract(b"<p>Some words to begin with.")
+before = megabytes("VmRSS")
+extract(b"<p>The tide comes in twice a day, and <a href=/boats>the boats</a> rise with it.</p>" * 14_000)
+print(before, megabytes("VmHWM"), megabytes("VmRSS"))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have nothing to be told")
+def test_what_a_large_page_took_is_given_back():
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True, timeout=60)
+    before, most, after = map(float, run.stdout.split())
+    assert most - before > 25
+    assert after - before < (most - before) / 2
