@@ -57,6 +57,7 @@ class Vectors:
         self._folder = folder
         self._open: OrderedDict[str, StoreCodes] = OrderedDict()
         self._looking = anyio.Lock()
+        self._embedding = anyio.Lock()
         self._complete: dict[str, int] = {}  # by store the generation at which every chunk had a vector
 
     async def pending(self, stores: Sequence[str]) -> int:
@@ -94,14 +95,21 @@ class Vectors:
             if self._complete.get(store) == generation:
                 continue
             while done < limit:
-                waiting = await self._lacking(store, min(BATCH, limit - done))
-                if not waiting:
+                count = await self._batch(store, min(BATCH, limit - done))
+                if not count:
                     self._complete[store] = generation
                     break
+                done += count
+        return done
+
+    async def _batch(self, store: str, limit: int) -> int:
+        """Does some chunks; one task at a time, since two would do the same ones."""
+        async with self._embedding:
+            waiting = await self._lacking(store, limit)
+            if waiting:
                 vectors = await self.embedder.embed([_worded(each) for each in waiting])
                 await self._keep(store, waiting, vectors)
-                done += len(waiting)
-        return done
+        return len(waiting)
 
     async def nearest(
         self, query: str, stores: Sequence[str], limit: int, *, within: Collection[str] | None = None

@@ -2,10 +2,17 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from outrider.content.index import Candidates, Changes, Index, Mark
 
 LARGE = 200_000  # chunks from which tantivy is worth its folder: FTS5 takes 15 ms for three words there
+
+
+class LargeIndex(Index, Protocol):
+    """An index that can tell at once whether it has anything of a store."""
+
+    def holds(self, store: str) -> bool: ...
 
 
 class GrowingIndex:
@@ -19,7 +26,7 @@ class GrowingIndex:
         limit: Chunks that a store may have in the small one.
     """
 
-    def __init__(self, small: Index, large: Index, *, limit: int = LARGE) -> None:
+    def __init__(self, small: Index, large: LargeIndex, *, limit: int = LARGE) -> None:
         self._small = small
         self._large = large
         self._limit = limit
@@ -27,11 +34,11 @@ class GrowingIndex:
 
     async def generation(self, store: str) -> Mark:
         """Up to where the index that has the store reflects it."""
-        return await (await self._of(store)).generation(store)
+        return await self._of(store).generation(store)
 
     async def apply(self, changes: Changes, *, seen: Mark) -> bool:
         """Takes the changes over; not where the store becomes too large by them and so begins anew in the other."""
-        index = await self._of(changes.store)
+        index = self._of(changes.store)
         if index is self._small and await self._outgrown(changes):
             self._moved.add(changes.store)
             await self._small.rebuild(changes.store)
@@ -42,7 +49,7 @@ class GrowingIndex:
         self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
     ) -> Candidates:
         """Those of both."""
-        homes = [(store, await self._of(store)) for store in stores]
+        homes = [(store, self._of(store)) for store in stores]
         both = Candidates()
         for index in (self._small, self._large):
             some = [store for store, home in homes if home is index]
@@ -61,11 +68,10 @@ class GrowingIndex:
         await self._small.close()
         await self._large.close()
 
-    async def _of(self, store: str) -> Index:
-        if store not in self._moved and await self._large.generation(store) == Mark():
-            return self._small
-        self._moved.add(store)
-        return self._large
+    def _of(self, store: str) -> Index:
+        if store in self._moved or self._large.holds(store):
+            return self._large
+        return self._small
 
     async def _outgrown(self, changes: Changes) -> bool:
         before = 0 if changes.whole else (await self._small.candidates((), [changes.store], 0)).chunks

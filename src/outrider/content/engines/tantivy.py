@@ -58,6 +58,10 @@ class TantivyIndex:
         self._open: OrderedDict[str, StoreFolder] = OrderedDict()
         self._opening = threading.Lock()
 
+    def holds(self, store: str) -> bool:
+        """Whether there is anything of the store."""
+        return (self._folder / store).is_dir()
+
     async def generation(self, store: str) -> Mark:
         """Up to where the index reflects the store."""
         return (await self._in_thread(store, StoreFolder.figures)).mark
