@@ -19,7 +19,7 @@ class Plan:
     """A command that is ready to be started, with the descriptors that belong to it.
 
     It says on `info` which process leads the code, as JSON with `child-pid`; the code begins when a line has come on
-    its standard input.
+    its standard input. In a namespace it has written an empty line before, when it is ready.
 
     Attributes:
         info: We read that here. None where the command is the code itself, without a starter.

@@ -106,12 +106,19 @@ def supervise(spec: dict) -> None:
         os.close(spec["alive"])
         os.close(spec["info"])
         confined(spec, parent)
-    os.write(spec["info"], b'{"child-pid": %d}\n' % child)
-    os.close(spec["info"])
     silence()
+    tell(spec["info"], child)
     status = watched(child, spec["alive"])
     removed(spec["scratch"])
     os._exit(status)
+
+
+def tell(info: int, child: int) -> None:
+    try:
+        os.write(info, b'{"child-pid": %d}\n' % child)
+    except OSError:
+        pass  # the server is gone, which is seen in a moment
+    os.close(info)
 
 
 def silence() -> None:

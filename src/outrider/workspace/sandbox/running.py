@@ -86,7 +86,7 @@ class Running:
             if plan.info is not None:
                 running.child = await _leader(plan.info, process)
                 running.group = await anyio.to_thread.run_sync(running._limit, groups)
-                await running._feed_first()
+                await running._go()
         except BaseException:
             running.kill()
             with anyio.CancelScope(shield=True):
@@ -103,10 +103,17 @@ class Running:
             return None
         return group
 
-    async def _feed_first(self) -> None:
+    async def _go(self) -> None:
+        """Lets the code begin; in a namespace once its first process has said that it is there."""
         assert self.process.stdin
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self.process.stdin.send(b"go\n")
+        assert self.process.stdout
+        try:
+            with anyio.fail_after(START_SECONDS):
+                if self.plan.own_pids:
+                    await self.process.stdout.receive(1)
+                await self.process.stdin.send(b"go\n")
+        except (TimeoutError, anyio.EndOfStream, anyio.BrokenResourceError):
+            raise NotStarted(await _complaint(self.process)) from None
 
     async def run(self, seconds: float) -> None:
         """Takes the output until everything has ended, and sees to it that it does in that time.

@@ -1,0 +1,60 @@
+"""When the server dies, at whatever moment, what it has started dies with it."""
+
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.workspace.sandbox.job import Level
+from outrider.workspace.sandbox.seccomp import supported
+from sandboxes import LEVELS, boxed, processes_with, sandboxed
+
+pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+SERVER = """
+import anyio, sys
+from pathlib import Path
+from outrider.workspace.sandbox.job import Job
+from outrider.workspace.sandbox.sandbox import Sandbox
+from outrider.workspace.sandbox.settings import CodeSettings
+
+async def main(level, folder, mark):
+    sandbox = Sandbox(CodeSettings(isolation=level))
+    command = f"sleep {mark} & setsid sleep {mark} & sleep {mark}"
+    await sandbox.backend()
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            print("starting", flush=True)
+            running = await sandbox.start(Job(Path(folder), lambda _: ["/bin/sh", "-c", command]))
+            group.start_soon(running.run, 600)
+        print("started", flush=True)
+
+anyio.run(main, *sys.argv[1:])
+"""
+MOMENTS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.15, 0.3)  # seconds after the first start
+
+
+@pytest.fixture(params=LEVELS)
+async def folder(request: pytest.FixtureRequest) -> AsyncGenerator[tuple[Level, Path]]:
+    async with sandboxed(request.param) as sandbox:
+        with boxed(sandbox) as box:
+            yield request.param, box.directory
+
+
+async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[Level, Path]):
+    level, directory = folder
+    marks = [f"61{uuid.uuid4().int % 1_000_000}" for _ in MOMENTS]
+    for mark, moment in zip(marks, MOMENTS, strict=True):
+        command = [sys.executable, "-c", SERVER, level, str(directory), mark]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            assert server.stdout.readline() == "starting\n"
+            await anyio.sleep(moment)
+            server.send_signal(signal.SIGKILL)
+    with anyio.fail_after(30):
+        while any(map(processes_with, marks)):
+            await anyio.sleep(0.01)
