@@ -88,6 +88,7 @@ class Writer:
                 at += 1
         for at, (label, blocks) in enumerate(notes.blocks.items()):
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
+            text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
             self._add(f"[^{label}]: {text}", joins=at > 0, joined=True)
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
