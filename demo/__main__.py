@@ -1,4 +1,4 @@
-"""Searches, reads the best pages and prints cited evidence; on the internet if it is there, else on this machine."""
+"""Searches, reads, prints cited evidence and packs a report; on the internet if it is there, else on this machine."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from rich.markup import escape
 
-from demo import hosts, library, researcher
+from demo import hosts, library, researcher, workbench
 from demo.agent import Agent, Answer, command_line, connected
 from demo.evidence import Quote, best, holds
 from demo.stage import Stage, Step
@@ -45,6 +45,7 @@ async def online(stage: Stage, home: Path, question: str) -> bool:
         hits = await search_web(stage, agent, question)
         found = bool(hits) and await answer(stage, agent, question, hits)
     if found and await researcher.shown(stage, home, question, ()):
+        await workbench.shown(stage, home, question, hits[:PAGES], ())
         stage.say("\nThis was done on the [bold]internet[/].")
         return True
     stage.say("\n[yellow]Going on without the internet, with documents of this machine.[/]")
@@ -63,6 +64,8 @@ async def offline(stage: Stage, home: Path, question: str) -> bool:
                 hits = show_hits(step, await agent.call("web_search", query=question, num_results=5))
             found = await answer(stage, agent, question, hits)
         done = found and await researcher.shown(stage, home, question, settings)
+        if done:
+            await workbench.shown(stage, home, question, hits[:PAGES], settings)
     if done:
         stage.say("\nThis was done [bold]without the internet[/], on real documents of this machine.")
     return done

@@ -17,6 +17,7 @@ import fakes
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
+WORK = "An agent with memory and hands"  # how the demo's next part begins
 DEAD = "http://127.0.0.1:1"  # nobody listens there
 OUTSIDE = ("tavily", "you", "firecrawl", "exa")
 QUESTION = "How hot does water boil in the mountains?"
@@ -90,6 +91,7 @@ async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     assert "This was done on the internet." in printed
     assert_everything_is_told(printed)
     assert_an_agent_has_asked_and_answered(printed, "webbrowser", "water boils at 90 degrees in the mountains", url)
+    assert_a_report_was_made(printed)
 
 
 async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_those():
@@ -105,6 +107,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     said = "The maximum number of threads that can be used to execute the given calls."
     assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: package concurrent.futures")
     assert "It is open. I take a look." in printed
+    assert_a_report_was_made(printed)
 
 
 async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
@@ -116,7 +119,7 @@ async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
 
 
 def assert_an_agent_has_asked_and_answered(printed: str, asked: str, answer: str, source: str) -> None:
-    agent = printed[printed.index("Give the question to an agent: run_researcher") :]
+    agent = printed[printed.index("Give the question to an agent: run_researcher") : printed.index(WORK)]
     assert "The model is scripted" in agent
     assert "A real model: export ANTHROPIC_API_KEY" in agent
     thought, _, rest = agent.partition("\n   ? Allow ")
@@ -128,6 +131,18 @@ def assert_an_agent_has_asked_and_answered(printed: str, asked: str, answer: str
     cited = re.search(r":cite\[(\w{3})\]", rest)
     assert cited
     assert source in rest.partition(f"[{cited[1]}] ")[2].splitlines()[0]
+
+
+def assert_a_report_was_made(printed: str) -> None:
+    work = printed[printed.index(WORK) :]
+    assert re.search(r"kept [1-9] pages in [1-9]\d* parts; [1-9] of them speak to the question", work)
+    assert re.search(r"-\(a first draft\)\n +\+[1-9] passages, best first\.", work)
+    ran = re.search(r"its code ran in a sandbox \(\w+\): \w{4,} \d+", work)
+    assert bool(ran) == ("(execute_python) with" in work and "No code on this machine" not in work)
+    words = ", words.csv" if ran else ""
+    assert re.search(rf"a zip \([\d,]+ bytes\) with report\.md, findings\.csv{words}\n", work)
+    todos = 5 if ran else 4
+    assert f"context://planning: {todos} of {todos} todos are done" in work
 
 
 def assert_everything_is_told(printed: str) -> None:
