@@ -46,8 +46,8 @@ class Bubblewrap:
         reading, writing = os.pipe()
         theirs = [writing]
         words: list[str | Path] = [self._program, *APART.split(), *NOBODY.split(), *_system()]
-        words += [word for path in job.reads for word in ("--ro-bind", path, str(path))]
         words += ["--size", str(min(TEMPORARY, job.limits.memory)), "--tmpfs", INSIDE.temporary]
+        words += [word for path in job.reads for word in ("--ro-bind", path, str(path))]
         beside = {f"{INSIDE.beside}/{name}": content for name, content in job.beside.items()}
         for place, content in (beside | {f"/etc/{name}": content for name, content in FILES.items()}).items():
             theirs.append(_memory(content))
