@@ -1,0 +1,118 @@
+"""Agents against aimock, a server of scripted models that shares no line of code with our own fakes."""
+
+import json
+import os
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agent_tools
+from agent_runs import KEY, Office, begin, flags
+from conformance.npm import NoNpm, installed, node
+from model_apis import WIRES, ModelServer, script
+from outrider.agents.run import Run
+from outrider.app import open_app
+from outrider.settings import load
+
+pytestmark = [
+    pytest.mark.anyio,
+    # aimock ends Gemini's calls with a reason that Google has never had; its library warns, and goes on.
+    pytest.mark.filterwarnings("ignore:FUNCTION_CALL is not a valid FinishReason:UserWarning"),
+]
+
+AIMOCK = "node_modules/@copilotkit/aimock/dist/cli.js"
+LONG = "Tea is a plant, and a drink made of its leaves. " * 40
+FIXTURES = [
+    {
+        "match": {"userMessage": "Note tea", "hasToolResult": False},
+        "response": {
+            "content": "I note it.",
+            "reasoning": "They want tea in the ledger.",
+            "toolCalls": [{"name": "note", "arguments": {"text": "tea, \u201cgreen\u201d"}}],
+        },
+    },
+    {"match": {"userMessage": "Note tea", "hasToolResult": True}, "response": {"content": "Tea is noted."}},
+    {
+        "match": {"userMessage": "Send two", "hasToolResult": False},
+        "response": {"toolCalls": [{"name": "send", "arguments": {"text": each}} for each in ("a", "b")]},
+    },
+    {"match": {"userMessage": "Send two", "hasToolResult": True}, "response": {"content": "Both are sent."}},
+    {"match": {"userMessage": "Tell me"}, "response": {"content": LONG, "reasoning": "A long answer."}},
+    {
+        "match": {"userMessage": "Try again", "sequenceIndex": 0},
+        "response": {"error": {"message": "slow down", "type": "rate_limit_error"}, "status": 429},
+    },
+    {"match": {"userMessage": "Try again"}, "response": {"content": "Now it works."}},
+]
+
+
+@pytest.fixture(scope="session")
+def npm() -> Path:
+    try:
+        return installed()
+    except NoNpm as error:
+        pytest.skip(f"{error}, and aimock is an npm package")
+
+
+@pytest.fixture
+def aimock(npm: Path, tmp_path: Path) -> Generator[str]:
+    """The address of a running aimock with our fixtures."""
+    fixtures = tmp_path / "fixtures.json"
+    fixtures.write_text(json.dumps({"fixtures": FIXTURES}))
+    command = [node(npm), str(npm / AIMOCK), "--port", "0", "--fixtures", str(fixtures), "--strict"]
+    environ = os.environ | {"NO_COLOR": "1"}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        assert server.stdout
+        line = next(line for line in server.stdout if "listening on" in line)
+        yield line.rsplit(" ", 1)[1].strip()
+        server.terminate()
+
+
+@pytest.fixture(autouse=True)
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(agent_tools.install(tmp_path / "plugins"))
+
+
+async def ended(url: str, wire: str, query: str, home: Path, **fields: Any) -> tuple[Run, list[Any]]:
+    """The run after its end, and its events."""
+    loaded = load(flags(url, wire), environ={"SCRIPTED_KEY": KEY}, home=home)
+    async with open_app(loaded) as app:
+        office = Office(app, ModelServer(script()))
+        run = await begin(app, query, **fields)
+        events = await office.events(run)
+        return await app.runs.get(run.id), events
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: Path):
+    run, events = await ended(aimock, wire, "Note tea", home)
+    assert (run.status, run.answer) == ("completed", "Tea is noted.")
+    assert run.thoughts == "They want tea in the ledger."
+    assert [line.split(maxsplit=1)[1] for line in agent_tools.lines(home)] == ["tea, \u201cgreen\u201d"]
+    kinds = [event.kind for event in events]
+    assert kinds.index("thinking") < kinds.index("tool_started") < kinds.index("tool_ended")
+    assert run.usage["requests"] == 2
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
+    run, _ = await ended(aimock, wire, "Send two", home, stakes={"send": "low"})
+    assert (run.status, run.answer) == ("completed", "Both are sent.")
+    assert sorted(line.split()[1] for line in agent_tools.lines(home)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
+    run, events = await ended(aimock, wire, "Tell me", home)
+    assert run.answer == LONG.strip()
+    assert "".join(event.data["text"] for event in events if event.kind == "text") == LONG
+    assert run.thoughts == "A long answer."
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_rate_limit_is_waited_out(aimock: str, wire: str, home: Path):
+    run, _ = await ended(aimock, wire, "Try again", home)
+    assert (run.status, run.answer) == ("completed", "Now it works.")
