@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from outrider.agents.remote import RemoteTool
     from outrider.serve.remote import RemoteServers
 
+Local = Callable[[Query], Awaitable[list[Hit]]]
 DAY = 86_400
 MOST_READ = 200  # pages looked through when only some hosts are wanted
 
@@ -203,7 +204,8 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
     pages = Pages(http, settings.pages, database, render=_render(browsers))
     crawler = Crawler(pages, database)
     content = _content(loaded, http, database)
-    powers = _search_powers(loaded, pages, browsers, lambda: proxy)
+    kept = lambda: content if "content_store" in served.toolsets else None  # noqa: E731 - known when all is built
+    powers = _search_powers(loaded, _local(pages, kept), browsers, lambda: proxy)
     search = Search(http, settings.search, database, powers=powers, environ=loaded.environ)
     artifacts = Artifacts(settings.data_dir / "artifacts", database, keep_seconds=settings.keep_days * DAY)
     events = Events(database)
@@ -352,7 +354,7 @@ def _render(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
     return rendered
 
 
-def _search_powers(loaded: Loaded, pages: Pages, browsers: Browsers, proxy: Callable[[], str | None]) -> Powers:
+def _search_powers(loaded: Loaded, local: Local, browsers: Browsers, proxy: Callable[[], str | None]) -> Powers:
     """What the search domain gets of the others."""
     chosen, program = loaded.settings.search.agent_browser, None
     if chosen.command or chosen.auto_install:
@@ -362,7 +364,7 @@ def _search_powers(loaded: Loaded, pages: Pages, browsers: Browsers, proxy: Call
         program = AgentBrowser(
             chosen, folder, proxy_url=proxy, executable=lambda: _executable(browsers), environ=loaded.environ
         )
-    return Powers(local=_local(pages), proxy_url=proxy, browser=_ResultPages(browsers), agent_browser=program)
+    return Powers(local=local, proxy_url=proxy, browser=_ResultPages(browsers), agent_browser=program)
 
 
 @dataclass(frozen=True)
@@ -392,15 +394,34 @@ def _executable(browsers: Browsers) -> str:
     return ""
 
 
-def _local(pages: Pages) -> Callable[[Query], Awaitable[list[Hit]]]:
-    """The search domain's view of what the pages domain has read."""
+def _local(pages: Pages, kept: Callable[[], Content | None]) -> Local:
+    """The search domain's view of what was read: by the caller, where stores keep it, else by anybody."""
 
     async def find_read(query: Query) -> list[Hit]:
+        stores = kept()
+        own = await _own(stores, query) if stores is not None and query.caller is not None else []
+        if own:
+            return own
         read = await pages.search(query.text, MOST_READ if query.site else query.count)
         hits = [Hit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]
         return [hit for hit in hits if on_site(hit.url, query.site)][: query.count]
 
     return find_read
+
+
+async def _own(content: Content, query: Query) -> list[Hit]:
+    """The pages in the caller's stores that match, each address once, with the passage that matches best."""
+    from outrider.content.search import SearchOptions
+
+    assert query.caller is not None
+    host = (query.site or "").partition("/")[0]
+    options = SearchOptions(top_n=100, source=host or "http")
+    found = (await content.search(query.caller, query.text, options)).hits
+    pages = {
+        hit.source: hit for hit in reversed(found) if hit.source.startswith("http") and on_site(hit.source, query.site)
+    }
+    best = sorted(pages.values(), key=lambda hit: -hit.score)[: query.count]
+    return [Hit(title=hit.title or hit.source, url=hit.source, snippet=hit.shown, score=hit.score) for hit in best]
 
 
 def on_site(url: str, site: str | None) -> bool:

@@ -442,3 +442,16 @@ async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str,
         fetched = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
         assert "outrider/content_id" not in fetched.meta
         assert (await house.app.content.stores(MINE))[1] == 0
+
+
+async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path):
+    tea = houses.article("All about tea", "Green tea is steeped at eighty degrees. " * 5)
+    more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
+    async with houses.opened(home, houses.pages({"/tea": tea}), more=more) as house:
+        await added(house.app, "steeped tea without an address")
+        await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
+        for tool in ("web_search", "websearch", "search"):
+            [hit] = (await say(house.app, tool, query="steeping teas"))["results"]
+            assert (hit["title"], hit["url"]) == ("All about tea", f"{house.site}/tea")
+        assert (await say(house.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
+        assert (await say(house.app, "web_search", query="steeping teas", site="example.org"))["results"] == []

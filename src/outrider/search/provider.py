@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.search.failures import Code, failure
 
@@ -37,6 +38,7 @@ class Query:
         language: ISO 639-1 code, for instance `de`.
         region: ISO 3166-1 alpha-2 code, for instance `DE`.
         site: Only results of this host, with or without a path.
+        caller: Who asks; what they have read themselves is theirs alone.
     """
 
     text: str
@@ -48,6 +50,7 @@ class Query:
     region: str | None = None
     site: str | None = None
     safe: Safe = "moderate"
+    caller: Call | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.text.strip():

@@ -54,6 +54,7 @@ class SearchResults(BaseModel):
 @web.tool(title="Search the web", open_world=True, always_load=True, untrusted=True, timeout=90)
 async def web_search(
     search: Search,
+    call: Call,
     /,
     query: Annotated[str, Field(min_length=1, max_length=500, description="What to look for; a few precise words")],
     mode: Literal["web", "image", "news"] = "web",
@@ -77,6 +78,7 @@ async def web_search(
         site=site,
         language=language,
         region=region,
+        caller=call,
     )
     return _results(wanted, await search.find(wanted, depth=depth))
 

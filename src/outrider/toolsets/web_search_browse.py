@@ -51,7 +51,7 @@ async def websearch(
     page: Annotated[int, Field(ge=1, le=10, description="1-based; 2 and up go deeper")] = 1,
 ) -> Result:
     """Search the web. Every result has a reference for citations."""
-    wanted = Query(text=_not_blank(query), count=_count(call), page=page)
+    wanted = Query(text=_not_blank(query), count=_count(call), page=page, caller=call)
     try:
         found = await search.find(wanted)
     except OutriderError as error:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.tool import Toolset
 from outrider.search import Query, Search
@@ -33,6 +34,7 @@ class Results(BaseModel):
 @web_search_cli.tool(title="Search", open_world=True, untrusted=True, timeout=90)
 async def search(
     engines: Search,
+    call: Call,
     /,
     query: Annotated[str, Field(description="Search query, 1 to 500 characters")],
     limit: NumberUpToTen = 5,
@@ -40,7 +42,7 @@ async def search(
     """Search the web and return titles, addresses and descriptions."""
     text = _checked(query)
     try:
-        found = await engines.find(Query(text=text, count=limit), browse=True)
+        found = await engines.find(Query(text=text, count=limit, caller=call), browse=True)
     except OutriderError as error:
         raise _as_hosts_expect(error) from None
     rows = [{"title": hit.title, "url": hit.url, "description": hit.snippet} for hit in found.hits]
