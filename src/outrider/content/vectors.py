@@ -310,24 +310,17 @@ class Vectors:
         return rows[0].embedded if rows else 0
 
     async def _advance(self, store: str, codes: "StoreCodes", target: int, dimensions: int) -> None:
-        """Adds the next vectors: those of whole transactions, since a mark counts transactions."""
+        """Adds the next vectors: about a page, but always whole transactions, since a mark counts those."""
         from sqlalchemy import select
 
         from outrider.content.tables import content_vectors as table
 
-        columns = (table.c.chunk_id, table.c.content_id, table.c.vector, table.c.embedded)
-        query = (
-            select(*columns)
-            .where(table.c.store_id == store, table.c.embedder == self.embedder.name)
-            .where(table.c.embedded > codes.mark, table.c.embedded <= target)
-            .order_by(table.c.embedded)
-            .limit(PAGE)
-        )
-        rows = await self._rows(query)
-        last = target
-        if len(rows) == PAGE and rows[0].embedded < rows[-1].embedded:
-            last = rows[-1].embedded - 1
-            rows = [row for row in rows if row.embedded <= last]
+        mine = (table.c.store_id == store, table.c.embedder == self.embedder.name)
+        newer = (*mine, table.c.embedded > codes.mark, table.c.embedded <= target)
+        ends = await self._rows(select(table.c.embedded).where(*newer).order_by(table.c.embedded).offset(PAGE).limit(1))
+        last = ends[0].embedded if ends else target
+        columns = (table.c.chunk_id, table.c.content_id, table.c.vector)
+        rows = await self._rows(select(*columns).where(*newer, table.c.embedded <= last))
         await _in_thread(lambda: _added(codes, rows, last, dimensions))
 
     async def _rows(self, query: "Executable") -> list[Any]:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.content.codes import StoreCodes, encoded
 from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
-from outrider.content.vectors import BATCH, Vectors
+from outrider.content.vectors import BATCH, PAGE, Vectors
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 
@@ -233,6 +233,19 @@ async def test_a_failing_embedder_keeps_what_was_done(database: Database, opened
     embedder.broken = False
     assert await vectors.pending(["s"]) == 5
     assert await vectors.embed() == 5
+
+
+async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(database: Database, opened: Opened):
+    await store(database)
+    embedder = Angles()
+    far, near = embedder.vector(100).astype("<f2").tobytes(), embedder.vector(10).astype("<f2").tobytes()
+    row = {"embedder": "angles", "store_id": "s"}
+    rows = [row | {"chunk_id": f"a{n}", "content_id": "a", "embedded": 1, "vector": far} for n in range(PAGE + 5)]
+    rows += [row | {"chunk_id": f"b{n}", "content_id": "b", "embedded": 2, "vector": near} for n in range(3)]
+    async with database.write() as connection:
+        await connection.execute(content_vectors.insert(), rows)
+        await connection.execute(content_stores.update().values(embedded=2))
+    assert await found(opened(embedder), 10) == ["b0", "b1", "b2"]
 
 
 async def test_many_at_once_do_no_harm(database: Database, opened: Opened):

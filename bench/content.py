@@ -1,0 +1,74 @@
+"""Content stores: filling them, and finding a passage by words and by meaning, beside bare engines.
+
+The collection has 10,000 and 100,000 documents of one passage each in 200 stores (`OUTRIDER_BENCH_MILLION=1` adds a
+million: an hour on two cores). CPU time, because the machine is shared.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from bench.figures import Measured, Part
+from bench.peers import ROOT
+
+OURS = "outrider"
+NAMES = {OURS: "ours", "bare FTS5": "fts5", "bare tantivy": "tantivy"}
+STORES = 200
+MILLION = "OUTRIDER_BENCH_MILLION"
+# Measure, its unit as shown, and digits.
+MEASURES = (
+    ("one_p50_ms", "CPU ms of a search in one store, median", 2),
+    ("one_p99_ms", "99 of 100", 2),
+    ("all_p50_ms", "CPU ms of a search in all, median", 2),
+    ("ingest_cpu_ms", "CPU ms to add a document", 2),
+    ("add_find_ms", "ms to add one and find it", 0),
+    ("delete_ms", "ms to delete a store", 0),
+    ("size_mb", "MB on disk", 0),
+    ("rss_mb", "MB of memory", 0),
+)
+METHOD = (
+    "Documents of about 800 characters out of real sentences with a long tail of rare words, in 200 stores; queries of "
+    "three words of one document. The bare engines keep text and words in one table or index and do nothing else: no "
+    "transactions across two places, passages, lines, languages other than English, filters, highlights or rights; "
+    "tantivy in one process alone. Searching in all 200 stores asks 200 files here, and one there."
+)
+VECTORS = (
+    "Vectors of 384 dimensions: the ten nearest by signs and exact rescoring out of the database's rows, against "
+    "comparing with all vectors in memory"
+)
+
+
+def run(*, quick: bool) -> Part:
+    counts = [1_000] if quick else [10_000, 100_000, *([1_000_000] if os.environ.get(MILLION) else [])]
+    tables, remarks, near = [], [], [f"{VECTORS}:\n"]
+    for count in counts:
+        stores = STORES if count > 1_000 else 10
+        taken = {name: _worker("content_worker", worker, count, stores) for name, worker in NAMES.items()}
+        what = f"CPU milliseconds of a search in one of {stores} stores, {count:,} documents"
+        tables.append(Measured(what, OURS, {name: [each["one_p50_ms"]] for name, each in taken.items()}, digits=2))
+        remarks.append(_table(count, taken))
+        near.append(_near(count, _worker("content_vectors", count)))
+    return Part("Content stores", METHOD, tables, "\n\n".join([*remarks, "\n".join(near)]))
+
+
+def _table(count: int, taken: Mapping[str, Mapping[str, float]]) -> str:
+    """All measures of one collection."""
+    names = [what for _, what, _ in MEASURES]
+    lines = [f"| {count:,} documents | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    for name, each in taken.items():
+        lines.append(f"| {name} | {' | '.join(f'{each[key]:,.{digits}f}' for key, _, digits in MEASURES)} |")
+    return "\n".join(lines)
+
+
+def _near(count: int, each: Mapping[str, float]) -> str:
+    return (
+        f"- {count:,}: {each['p50_ms']:.1f} ms CPU against {each['exact_ms']:.1f}, "
+        f"{each['recall']:.1%} of the true ten, {each['codes_mb']:,.0f} MB of codes, {each['rss_mb']:,.0f} MB of memory"
+    )
+
+
+def _worker(module: str, *arguments: object) -> dict[str, float]:
+    command = [sys.executable, "-m", f"bench.{module}", *map(str, arguments)]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
