@@ -1,6 +1,5 @@
 """Reading a whole site in one call, and going on with it in the next."""
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -14,7 +13,7 @@ from outrider.toolsets.web import web
 
 if TYPE_CHECKING:
     from outrider.pages.crawl.crawled import Crawled, Tally
-    from outrider.pages.crawl.plan import Keep
+    from outrider.pages.crawl.plan import Keep, Tell
 
 LONGEST = 200  # characters of a glob
 MOST_GLOBS = 50
@@ -125,12 +124,14 @@ def _keeping(offers: Offers, call: Call, store_id: str | None) -> "Keep":
     return lambda page: offers.into(call, page, store_id)
 
 
-def _telling(call: Call, most: int) -> "Callable[[Tally, str], Awaitable[None]]":
+def _telling(call: Call, most: int) -> "Tell":
     """Progress in pages, of as many as are known or asked for."""
 
-    async def tell(tally: "Tally", url: str) -> None:
+    async def tell(tally: "Tally", url: str, rate: float) -> None:
         total = min(most, tally.spent + tally.waiting)
-        await call.progress(tally.spent, total, f"{tally.spent} pages read, {tally.waiting} waiting: {url}")
+        await call.progress(
+            tally.spent, total, f"{tally.spent} pages read, {tally.waiting} waiting, {rate:.1f}/s: {url}"
+        )
 
     return tell
 

@@ -96,9 +96,9 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-async def _tell(tally: Any, url: str) -> None:
+async def _tell(tally: Any, url: str, rate: float) -> None:
     if sys.stderr.isatty():
-        line = f"{tally.spent} read, {tally.waiting} waiting, {tally.failed} failed  {url}"
+        line = f"{tally.spent} read, {tally.waiting} waiting, {tally.failed} failed, {rate:.1f}/s  {url}"
         click.echo(f"\r\x1b[K{line[:100]}", err=True, nl=False)
 
 

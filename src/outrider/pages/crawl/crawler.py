@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from outrider.pages.crawl.ledger import Ledger
 
 
-async def _silent(tally: "Tally", url: str) -> None:
+async def _silent(tally: "Tally", url: str, rate: float) -> None:
     """Nobody wants to know how far it is."""
 
 
@@ -57,7 +57,8 @@ class Crawler:
             budget: How much of it.
             owner: Whose crawl it is; crawls of different owners know nothing of one another.
             keep: Puts a page into a store, and gives its name there; called again if the process dies right after it.
-            tell: Is told after each page.
+            tell: Is told after each page how far the round is, which page that was, and how many pages a second are
+                read.
 
         Raises:
             InvalidInput: code `bad_url`.

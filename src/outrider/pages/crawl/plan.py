@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Within = Literal["path", "host", "subdomains"]
 Ending = Literal["finished", "pages", "time", "trouble"]
 Keep = Callable[["Page"], Awaitable[str]]
-Tell = Callable[["Tally", str], Awaitable[None]]
+Tell = Callable[["Tally", str, float], Awaitable[None]]  # how far it is, the page just dealt with, pages a second
 
 
 @dataclass(frozen=True)

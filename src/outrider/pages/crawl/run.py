@@ -117,7 +117,8 @@ class Run:
             await self._add_site_list()
         elif not page.depth:
             self._unread = visited.error
-        await self.tell(await self.ledger.tally(), page.url)
+        rate = self.read / max(time.monotonic() - self.began, 0.001)
+        await self.tell(await self.ledger.tally(), page.url, rate)
 
     async def _kept(self, waiting: Waiting, visited: Visited) -> Outcome:
         """The outcome with the page's name in the store: new and changed pages go there, each text once."""
