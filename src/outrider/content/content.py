@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 UNNAMED = "Unnamed Store"
 DEFAULT = "Session"
 TOUCHED = 60.0  # seconds for which one note of use is enough
-REMEMBERED = 30 * 86_400  # seconds for which removals are remembered
+DAY = 86_400
+REMEMBERED = 30 * DAY  # seconds for which removals are remembered
 
 
 class Content:
@@ -140,6 +141,7 @@ class Content:
         if known is None:
             return await self.add(call, draft, store.id)
         if known.hash == await anyio.to_thread.run_sync(text_hash, draft.text):
+            await self._touch(known)
             return known
         return await self.update(call, known.id, draft)
 
@@ -245,7 +247,10 @@ class Content:
         return len(stores)
 
     async def sweep(self) -> None:
-        """Forgets removals that every index should have heard of by now."""
+        """Lets go of pages that were only read, long ago, and of removals that every index has heard of by now."""
+        unused = time.time() - self.settings.keep_read_days * DAY
+        while await self._short(lambda connection: writing.sweep_unasked(connection, unused), write=True):
+            pass
         before = time.time() - REMEMBERED
         await self._short(lambda connection: writing.sweep(connection, before), write=True)
 
@@ -260,9 +265,7 @@ class Content:
     def _index(self) -> "Index":
         from outrider.content.engines.choose import keyword_index
 
-        return self._given or keyword_index(
-            self._database, self._folder / "keywords", most=self.settings.open_indexes
-        )
+        return self._given or keyword_index(self._database, self._folder / "keywords", most=self.settings.open_indexes)
 
     @cached_property
     def _follower(self) -> "Follower":

@@ -42,6 +42,7 @@ def prepared(draft: Draft) -> Prepared:
         "chunk_count": len(found),
         "preview": text[:PREVIEW],
         "facts": dict(draft.facts) | {"markdown": markdown},
+        "unasked": int(draft.unasked),
         "uploaded_at": now if draft.uploaded_at is None else draft.uploaded_at,
         "modified_at": now,
         "accessed_at": now,

@@ -38,6 +38,7 @@ class Draft:
         size: Bytes of what was given; None: of the text in UTF-8.
         uploaded_at: When it came; None: now.
         facts: Further JSON-able facts.
+        unasked: It was only read, and may go when nobody has looked at it for long.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Draft:
     size: int | None = None
     uploaded_at: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    unasked: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ class ContentSettings(BaseModel, extra="forbid", defer_build=True):
     offer: bool = Field(
         default=True, description="Keep what is read in the session's store, where the toolset content_store is served"
     )
+    keep_read_days: float = Field(
+        default=90, gt=0, description="Days after its last use that a page is kept which was only read"
+    )
     roots: list[str] = Field(
         default=[], description="Folders besides the workspace whose files may be added with file://"
     )

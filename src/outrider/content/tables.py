@@ -44,6 +44,7 @@ contents = Table(
     Column("chunk_count", Integer, nullable=False),
     Column("preview", Text, nullable=False),
     Column("facts", json_type, nullable=False),
+    Column("unasked", Integer, nullable=False),  # 1: it was only read, and nobody asked to keep it
     Column("uploaded_at", Float, nullable=False),
     Column("modified_at", Float, nullable=False),
     Column("accessed_at", Float, nullable=False),
@@ -51,6 +52,7 @@ contents = Table(
     Index("ix_contents_hash", "store_id", "hash"),
     Index("ix_contents_uploaded_at", "store_id", "uploaded_at"),
     Index("ix_contents_source", "source"),
+    Index("ix_contents_unasked", "unasked", "accessed_at"),
 )
 content_chunks = Table(
     "content_chunks",

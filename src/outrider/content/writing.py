@@ -56,6 +56,8 @@ def replace(connection: "Connection", place: Place, given: "Prepared") -> None:
     from outrider.content.tables import contents as table
 
     values = given.values | place._asdict()
+    if values["unasked"]:  # reading it again does not undo that somebody asked to keep it
+        del values["unasked"]
     connection.execute(table.update().where(table.c.id == place.id).values(values))
     drop_chunks(connection, place.id)
     _insert_chunks(connection, [(place, given)])
@@ -92,6 +94,7 @@ def added(connection: "Connection", store: str, ready: "Sequence[Prepared]") -> 
             new[each.values["hash"]] = place, each
             there[each.values["hash"]] = place.id
     put(connection, list(new.values()))
+    _note_asked(connection, [there[each.values["hash"]] for each in ready if not each.values["unasked"]])
     return [there[each.values["hash"]] for each in ready]
 
 
@@ -158,6 +161,29 @@ def same(connection: "Connection", store: str, digests: Sequence[str]) -> dict[s
         )
         found |= {row.hash: row.id for row in connection.execute(query)}
     return found
+
+
+def sweep_unasked(connection: "Connection", before: float) -> int:
+    """Removes some of the contents that were only read and not looked at since then; how many."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import contents as table
+
+    query = select(table.c.id, table.c.store_id).where(table.c.unasked == 1, table.c.accessed_at < before)
+    rows = connection.execute(query.order_by(table.c.accessed_at).limit(ROWS_AT_ONCE)).all()
+    generations = {store: changed(connection, store) for store in sorted({row.store_id for row in rows})}
+    for row in rows:
+        remove(connection, row.store_id, row.id, generations[row.store_id] or 0)
+    return len(rows)
+
+
+def _note_asked(connection: "Connection", ids: Sequence[str]) -> None:
+    """Somebody asked to keep these, whoever brought them first."""
+    from outrider.content.tables import contents as table
+
+    for first in range(0, len(ids), ROWS_AT_ONCE):
+        some = table.c.id.in_(ids[first : first + ROWS_AT_ONCE])
+        connection.execute(table.update().where(some, table.c.unasked == 1).values(unasked=0))
 
 
 def _insert_chunks(connection: "Connection", given: "Sequence[tuple[Place, Prepared]]") -> None:

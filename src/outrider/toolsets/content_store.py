@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from mimetypes import guess_type
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -93,6 +94,8 @@ async def addContent(
     """Keep a text, a file (text, code, PDF, Office, HTML, e-mail…) or a web page, ready to be searched."""
     given, started = metadata or ContentMetadata(), time.time()
     draft = await _drafted(sources, call, file_url, content)
+    if content is not None and given.mime_type is None:
+        draft = replace(draft, mime_type=_type_of(given.filename or ""))
     record = await stores.add(call, _described(draft, given), store_id)
     if record.modified_at < started:
         return ContentAdded(**facts_of(record), note="the store had this very text already; nothing was added")
@@ -268,6 +271,12 @@ async def _drafted(sources: Sources, call: Call, file_url: str | None, content: 
     if content is None:
         raise _missing("content or file_url")
     return Draft(content, filename=DIRECT)
+
+
+def _type_of(filename: str) -> str:
+    """The type of a text by its name, where nobody says it."""
+    guessed = guess_type(filename)[0] or ""
+    return guessed if guessed.startswith("text/") else "text/plain"
 
 
 def _missing(what: str) -> InvalidInput:

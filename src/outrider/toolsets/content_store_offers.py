@@ -1,7 +1,7 @@
 """What is read is kept: pages go to the session's own store, where content stores are served."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from outrider.content import Content
@@ -45,7 +45,7 @@ class Offers:
         from outrider.toolsets.content_store_sources import page_draft
 
         try:
-            return (await self.content.offer(call, page_draft(page))).id
+            return (await self.content.offer(call, replace(page_draft(page), unasked=True))).id
         except OutriderError as error:
             log.warning("%s is read and not kept: %s", page.url, error.message)
             return ""

@@ -215,3 +215,21 @@ async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_pat
         assert (hit.from_line, hit.to_line) == (2, 2)
         assert text[hit.start : hit.end] == hit.text
         assert (await content.read(call, record.id, 3)).text == "tail"
+
+
+async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path: Path, call: Call):
+    address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+    read, asked = Draft("only read", source="https://a.example", unasked=True), Draft("asked for")
+    async with opened(address, tmp_path / "content") as content:
+        await content.offer(call, read)
+        both = await content.offer(call, Draft("read, then asked for", source="https://b.example", unasked=True))
+        assert (await content.add(call, Draft("read, then asked for"))).id == both.id
+        await content.offer(call, Draft("asked for and read again", source="https://b.example", unasked=True))
+        await content.add(call, asked)
+        await content.sweep()
+        assert len(await ids(content, call, "only asked")) == 3
+        content.settings.keep_read_days = 1e-9
+        await content.sweep()
+        left = {each.preview for each in (await content.records(call))[0]}
+        assert left == {"asked for and read again", "asked for"}
+        assert await ids(content, call, "only") == set()

@@ -47,6 +47,7 @@ def upgrade() -> None:
         sa.Column("chunk_count", sa.Integer, nullable=False),
         sa.Column("preview", sa.Text, nullable=False),
         sa.Column("facts", json_type, nullable=False),
+        sa.Column("unasked", sa.Integer, nullable=False),
         sa.Column("uploaded_at", sa.Float, nullable=False),
         sa.Column("modified_at", sa.Float, nullable=False),
         sa.Column("accessed_at", sa.Float, nullable=False),
@@ -55,6 +56,7 @@ def upgrade() -> None:
     op.create_index("ix_contents_hash", "contents", ["store_id", "hash"])
     op.create_index("ix_contents_uploaded_at", "contents", ["store_id", "uploaded_at"])
     op.create_index("ix_contents_source", "contents", ["source"])
+    op.create_index("ix_contents_unasked", "contents", ["unasked", "accessed_at"])
     op.create_table(
         "content_chunks",
         sa.Column("id", sa.String(64), primary_key=True),
