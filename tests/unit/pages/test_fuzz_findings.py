@@ -27,12 +27,18 @@ def test_void_elements_inside_of_formulas_and_drawings_break_nothing(html: bytes
         "a<g><img>9/1<g><img>8",
         "<pre><table><td>h<d><td>a e<d><td>l",
         "<a href=w>s<a><a href=w>h l<a>e <a href=w>t<a><a href=w>e 0<a>A",
+        '<a href="#fn2">2<p id="fn2">s t f 8<a>',
     ],
 )
 def test_text_and_markdown_hold_the_same_words(html: str):
     document = extract(html, url=URL)
     assert words(document.markdown) == words(document.text)
     assert document.text
+
+
+def test_a_footnote_that_is_no_more_than_a_link_back_keeps_its_words():
+    note = '<a href="#cite_note-1">1<a><li id="cite_note-1"><a href=#citeref>see page nine'
+    assert extract(note, main=False).markdown == "[^1]\n\n[^1]: see page nine"
 
 
 @pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x14", "\x85", "\xa0", "\u2000", "<", " "])

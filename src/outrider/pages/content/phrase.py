@@ -7,7 +7,7 @@ from typing import Any
 from outrider.pages.address import absolute
 from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Formula, Given, Piece
 from outrider.pages.content.escape import begun, bracketed, escaped
-from outrider.pages.content.footnotes import ARROWS, BACK
+from outrider.pages.content.footnotes import ARROWS, BACK, MARK
 from outrider.pages.content.media import image_of
 from outrider.pages.content.style import PLAIN, Style
 
@@ -16,6 +16,7 @@ SIGNS = {
     "s": "~~", "strike": "~~",
 }  # fmt: skip
 CODE = frozenset(tag for tag, sign in SIGNS.items() if sign == "`")
+MARKUP = re.compile(r"[*^`~\\]")
 POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
 BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
 ADDRESSES = 20_000
@@ -132,7 +133,8 @@ class Phrase:
         if value[:1] == "#":
             if self.notes and (BACK.match(value) or ARROWS.fullmatch(core)):
                 return ""
-            return f"[^{self.notes[value[1:]]}]" if value[1:] in self.notes else core
+            label = self.notes.get(value[1:])
+            return f"[^{label}]" if label and MARK.fullmatch(MARKUP.sub("", core)) else core
         address = self._address(value)
         if not address or self.style.links == "none" or ("](" in core and not core.startswith("![")):
             return core

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 from outrider.pages.content.blocks import NUMBER as TAG_NUMBER
 from outrider.pages.content.blocks import Blocks
@@ -15,21 +16,29 @@ MOST = 2_000
 LABELS = frozenset({TAG_NUMBER["dt"], TAG_NUMBER["dd"]})
 ODD = re.compile(r"[\W_]+")
 NAME = 40  # characters of a name
-YEAR = re.compile(r"\d{4}|\d.*\d:\d\d")
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\d.*\d:\d\d")
+PROFILE = re.compile(r"/(?:u|users?|members?|profiles?|authors?|people)/", re.IGNORECASE)
+MENTION = re.compile(r"(?<!\w)@([\w.-]+)")
 BYLINE = 120  # characters of a block that says who wrote what follows
+HEAD = 16  # blocks of a post that are looked at
+PLAIN, LINKED, ADDRESSED, DECLARED = range(4)  # how likely a name is the author's
+WEIGHTS = (1, 2, 4, 16)
 
 
 def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
     """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
-    if not page.times and not any(row[7] & PERSON for row in page.rows):
+    told = (any(row[7] & PERSON for row in page.rows), any(row[2] & PERSON for row in page.elements))
+    if not page.times and not any(told):
         return {}
     kept = frozenset(chosen)
     heads: dict[int, str] = {}
-    for element in _posts(page, kept):
+    posts = _posts(page, kept)
+    authors = _authors(page, posts)
+    for element in posts:
         blocks = range(page.elements[element][5], page.last[element])
         first = next((block for block in blocks if block in kept), -1)
         said = " ".join([page.texts[block] for block in blocks if block in kept][:3])
-        name, date = _author(page, element, blocks), _date(page, blocks)
+        name, date = authors[element], _date(page, blocks)
         parts = [name if name and name not in said else "", "" if _dated(page, blocks, kept) else date]
         if first >= 0 and any(parts):
             heads[first] = " \u00b7 ".join(filter(None, parts))
@@ -47,7 +56,7 @@ def _posts(page: Blocks, kept: frozenset[int]) -> list[int]:
     for members in groups.values():
         if not FEWEST <= len(members) <= MOST:
             continue
-        told = [each for each in members if _author(page, each, _range(page, each))]
+        told = [each for each in members if next(_candidates(page, each), None)]
         held = [each for each in told if not _nested(page, each, members)]
         size = sum(len(page.texts[block]) for each in held for block in _range(page, each) if block in kept)
         if len(held) >= FEWEST and size > weight:
@@ -64,30 +73,77 @@ def _nested(page: Blocks, element: int, members: list[int]) -> bool:
     return any(page.elements[other][0] == element for other in members[:50])
 
 
-def _author(page: Blocks, element: int, blocks: range) -> str:
-    """The name in the first short block that is marked as being about a person, one that is a link if any is, best to
-    an address with the name in it: beside names stand ranks, titles and whether somebody is there.
+def _authors(page: Blocks, posts: list[int]) -> dict[int, str]:
+    """The author of each post: the name that stands where most posts have the likeliest one.
+
+    Beside names stand ranks, titles, whether somebody is there, and who else was answered; each of them in some of the
+    posts only, or with no address of its own. A post that has nothing there is told by a name with an address.
     """
-    plain = linked = ""
-    for block in blocks[:12]:
+    found = {post: list(_candidates(page, post)) for post in posts}
+    votes: Counter[int] = Counter()
+    for names in found.values():
+        ranks: dict[int, int] = {}
+        for rank, place, _ in names:
+            ranks[place] = max(rank, ranks.get(place, 0))
+        for place, rank in ranks.items():
+            votes[place] += WEIGHTS[rank]
+    best = max(votes, key=votes.__getitem__, default=-1)
+    return {post: _likeliest(names, best) for post, names in found.items()}
+
+
+def _likeliest(names: list[tuple[int, int, str]], best: int) -> str:
+    """The best name at a place, or else the first of those that have addresses; empty if there is neither."""
+    there = [(rank, name) for rank, place, name in names if place == best]
+    there = there or [(rank, name) for rank, _, name in names if rank >= ADDRESSED]
+    return max(there, key=lambda each: each[0])[1].rstrip(" :,") if there else ""
+
+
+def _candidates(page: Blocks, post: int) -> Iterator[tuple[int, int, str]]:
+    """Of the short blocks that a post begins with, the names: how likely each is, where it stands, and itself.
+
+    Whom the post mentions is who was answered, not who wrote it.
+    """
+    blocks = _range(page, post)[:HEAD]
+    mentioned = {name for block in blocks if "@" in page.texts[block] for name in MENTION.findall(page.texts[block])}
+    for block in blocks:
         text, row = page.texts[block], page.rows[block]
-        if len(text) > BYLINE or not (row[7] & PERSON or _marked(page, row[0], element)):
+        if len(text) > BYLINE:
             continue
-        if _is_name(named := page.named.get(block, "")):
-            linked = linked or named
-            if _is_addressed(page, block, named):
-                return named.rstrip(" :,")
-        elif not plain and _is_name(text) and not _is_label(page, row[0]):
-            plain = text
-    return (linked or plain).rstrip(" :,")
+        place = page.elements[row[0]][4]
+        person = bool(row[7] & PERSON) or _marked(page, row[0], post)
+        names = [name for name, address in _links(page, block) if _is_addressed(name, address, person=person)]
+        names = [name for name in names if name not in mentioned and (name[0] != "@" or name == text)]
+        if names:
+            yield DECLARED if _declared(page, row[0]) else ADDRESSED, place, names[0]
+        elif person and _is_name(named := page.named.get(block, "")):
+            yield LINKED, place, named
+        elif person and not named and _is_name(text) and not _is_label(page, row[0]):
+            yield DECLARED if _declared(page, row[0]) else PLAIN, place, text
 
 
-def _is_addressed(page: Blocks, block: int, name: str) -> bool:
-    """Whether a link that begins in the block, with this name, leads to an address that holds it."""
+def _links(page: Blocks, block: int) -> Iterator[tuple[str, str]]:
+    """Words and address of each link that begins in a block."""
     at = bisect_left(page.links, block, key=lambda link: link[1])
+    for address, begun, words in page.links[max(0, at - 2) : at + 5]:
+        if begun == block:
+            yield " ".join(words.split()), address
+
+
+def _is_addressed(name: str, address: str, *, person: bool) -> bool:
+    """Whether a name leads to an address that holds it, and is marked as a person's or leads to a person."""
     letters = ODD.sub("", name.lower())
-    near = page.links[max(0, at - 2) : at + 5]
-    return bool(letters) and any(link[1] == block and letters in ODD.sub("", link[0].lower()) for link in near)
+    if not 1 < len(name) <= NAME or not any(map(str.isalpha, name)) or letters not in ODD.sub("", address.lower()):
+        return False
+    return person or bool(PROFILE.search(address))
+
+
+def _declared(page: Blocks, element: int) -> bool:
+    """Whether an element, or one of the two around it, is marked as naming the author."""
+    for _ in range(3):
+        if element in page.authors:
+            return True
+        element = page.elements[element][0]
+    return False
 
 
 def _is_label(page: Blocks, element: int) -> bool:

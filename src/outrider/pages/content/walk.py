@@ -290,6 +290,8 @@ class Walk(Passage):
                 self.name_place(name)
             if "role" in given and (name := given["role"]):
                 own |= role(name)
+            if "itemprop" in given and given["itemprop"] == "author":
+                page.authors.add(me)
             if tag in TOLD:
                 page.given[me] = given
         if up > 0:

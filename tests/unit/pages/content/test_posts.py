@@ -9,10 +9,11 @@ from outrider.pages.content.walk import cut_into_blocks
 BODY = "What the post says"
 
 
-def authors_of(head: str) -> list[str]:
-    """The authors told of two posts that begin so, if only their bodies are kept."""
-    post = f"<div class=post>{head}<div class=text><p>{BODY}</p></div></div>"
-    page = cut_into_blocks(parsed(post * 2).body)
+def authors_of(*heads: str) -> list[str]:
+    """The authors told of posts that begin so, of two if one beginning is given, if only their bodies are kept."""
+    heads = heads if len(heads) > 1 else heads * 2
+    posts = [f"<div class=post>{head}<div class=text><p>{BODY}</p></div></div>" for head in heads]
+    page = cut_into_blocks(parsed("".join(posts)).body)
     return list(heads_of(page, [at for at, text in enumerate(page.texts) if text == BODY]).values())
 
 
@@ -44,3 +45,29 @@ def test_a_name_without_a_link_is_an_author():
 )
 def test_labels_and_titles_are_no_authors(head: str):
     assert authors_of(head) == []
+
+
+def test_a_rank_or_a_status_that_some_posts_have_is_no_author():
+    banner = "<div class=user-banner>Supporter</div>"
+    name = "<div class=user-name><a href=/u/anna-may>Anna May</a></div>"
+    guest = "<div class=user-name>Guest 6381</div>"
+    assert authors_of(banner + name, banner + guest) == ["Anna May", "Guest 6381"]
+
+
+def test_whom_a_post_answers_is_not_its_author():
+    answered = "<div class=parent><a href=/user/tom>Tom Reed</a> <a href=/user/tom>tom</a></div>"
+    name = "<div class=author><a href=/user/anna>anna</a></div><p>@tom I think so.</p>"
+    assert authors_of(answered + name, answered + name) == ["anna", "anna"]
+
+
+def test_who_is_declared_as_author_comes_before_who_edited():
+    def card(name: str, more: str) -> str:
+        return f"<div class=user-details {more}><a href=/users/1/{name}>{name}</a></div>"
+
+    head = card("peter", "") + card("booster", "itemprop=author")
+    assert authors_of(head, head) == ["booster", "booster"]
+
+
+def test_a_number_of_a_post_is_no_name():
+    head = "<div class=author><a href=/p/3>#3</a></div><div class=author-name><a href=/u/may>may</a></div>"
+    assert authors_of(head, head) == ["may", "may"]
