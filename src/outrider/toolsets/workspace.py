@@ -19,7 +19,8 @@ workspace = Toolset(
     "workspace",
     "A folder of this session for files; paths are relative to it, and nothing outside can be reached. Look before "
     "you change: read_file with numbered=true, then replace_lines_in_file with those numbers; it answers with a diff. "
-    "grep and search_files find things. export_file hands a result to the user.",
+    "grep and search_files find things. execute_python and its kin run code here, without network unless allowed. "
+    "export_file hands a result to the user.",
     display_name="Workspace",
 )
 
