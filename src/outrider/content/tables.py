@@ -44,7 +44,7 @@ contents = Table(
     Column("chunk_count", Integer, nullable=False),
     Column("preview", Text, nullable=False),
     Column("facts", json_type, nullable=False),
-    Column("unasked", Integer, nullable=False),  # 1: it was only read, and nobody asked to keep it
+    Column("unasked", Integer, nullable=False, default=0),  # 1: it was only read, and nobody asked to keep it
     Column("uploaded_at", Float, nullable=False),
     Column("modified_at", Float, nullable=False),
     Column("accessed_at", Float, nullable=False),
