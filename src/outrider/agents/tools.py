@@ -206,15 +206,14 @@ def _told(error: OutriderError) -> str:
 
 
 def _text(tool: Tool, result: Result) -> str:
-    """What can be read of a result, marked where other people wrote it and it is not marked yet."""
+    """What can be read of a result, marked where other people wrote it."""
     said = [_said(item) for item in result.content]
     text = "\n\n".join(said) or json.dumps(result.data, ensure_ascii=False, default=str)
     piece = cut(text, RESULT_CHARS)
     if piece.truncated:
         text = f"{piece.text}\n[cut: {piece.total:,} characters in all; ask for less, or for the rest]"
-    if tool.untrusted and "<untrusted-" not in text:
-        text = wrap(text, tool.name)
-    return text
+    # Marks that stand in it already are no reason to trust the rest: a stranger can write them, too.
+    return wrap(text, tool.name) if tool.untrusted else text
 
 
 def _said(item: Item) -> str:

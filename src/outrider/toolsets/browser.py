@@ -9,7 +9,7 @@ from pydantic import Field
 from outrider.browser.browsers import Browsers
 from outrider.browser.options import Options
 from outrider.core.context import Call
-from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.errors import AnswerNeeded, InvalidInput, OutriderError, Refused
 from outrider.core.result import Result, Text
 from outrider.core.tool import Toolset
 from outrider.toolsets.browser_use import in_words, line, moment, notes_of
@@ -45,6 +45,8 @@ async def createSession(
     stateId: Annotated[str | None, Field(description="Saved sign-in")] = None,
 ) -> Result:
     """Open an isolated browser at an address and wait for the page."""
+    if stateId:
+        _allow_sign_in(call, stateId)
     options = Options(
         title or "",
         headless,
@@ -62,6 +64,15 @@ async def createSession(
     data: dict[str, Any] = {"sessionId": session.id, "status": STATUS[session.status]}
     data |= {"httpStatus": arrival.status} if arrival.status else {}
     return _arrived(f"Session {session.id}\n", arrival, data, session)
+
+
+def _allow_sign_in(call: Call, name: str) -> None:
+    """An agent uses a sign-in of the user's only if they say so: the page before may have talked it into that."""
+    if call.run is None or call.answer is True:
+        return
+    if call.answer is False:
+        raise Refused(f"the user did not allow the sign-in {name!r}", hint="go on without stateId")
+    raise AnswerNeeded(f"Let agent {call.run.agent} use the saved sign-in {name!r}?", state=name)
 
 
 @browser.tool(effect="write", title="Close a session")

@@ -9,6 +9,7 @@ from outrider.agents.run import Run
 from outrider.core.blocked import PAUSE
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.core.result import Item, Resource, Result, Text
+from outrider.toolsets.pictures import without_pictures
 
 RUN = "outrider/run"
 REFS = "outrider/refs"
@@ -55,7 +56,7 @@ def answered(run: Run, cited: Cited, usage: Usage, mime_prefix: str) -> Result:
         "stopReason": run.stop_reason if run.status == "partial" else "",
     }
     fields = {"conversationId": run.conversation_id} | {key: value for key, value in optional.items() if value} | shown
-    text = cited.text.strip()
+    text = without_pictures(cited.text.strip())
     if run.status == "partial":
         text = f"{text}\n\n[This answer is not complete: {_why(run)}. {_further(run)}]".strip()
     items: list[Item] = [Resource(address(run), f"{mime_prefix}.tool-output.run-agent-result", text, fields)]

@@ -14,6 +14,7 @@ from outrider.toolsets.browser_use import line
 from outrider.toolsets.evaluating.done import RESULT_CHARS
 from outrider.toolsets.evaluating.script import StepOutcome
 from outrider.toolsets.evaluating.watch import Sight
+from outrider.toolsets.pictures import without_pictures
 
 VERSION = "gsd.web_eval_agent.v1"
 SUMMARY_CHARS = 2_000
@@ -130,7 +131,7 @@ def answer(
         "mode": evaluation.mode,
         "status": verdict.status,
         "stop_reason": verdict.stop,
-        "result": verdict.result,
+        "result": without_pictures(verdict.result) if verdict.result else verdict.result,
         "summary": f"steps={steps} errors={len(failures)} warnings={len(warnings)} timed_out={timed_out}"[
             :SUMMARY_CHARS
         ],

@@ -1,0 +1,131 @@
+"""Pages that give orders, and a model that obeys every order it reads: the worst of both."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+import fakes
+from agent_house import agent_file
+from agent_runs import KEY, flags
+from model_apis import Asked, ModelServer, Script, Turn
+from outrider.app import App, open_app
+from outrider.settings import load
+
+ORDER = re.compile(r"CALL (\w+) (?=\{)")
+SYSTEM = re.compile(r"You are (\w+)\.")
+
+
+def order(tool: str, **arguments: Any) -> str:
+    """An order as the model understands it."""
+    return f"CALL {tool} {json.dumps(arguments)}"
+
+
+def orders(results: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Every order that stands in what was read, whoever wrote it and wherever it hides."""
+    found = []
+    for text in map(_plain, results):
+        for match in ORDER.finditer(text):
+            try:
+                arguments, _ = json.JSONDecoder().raw_decode(text, match.end())
+            except ValueError:
+                continue
+            if (match[1], arguments) not in found:
+                found.append((match[1], arguments))
+    return found
+
+
+def _plain(result: str) -> str:
+    """The strings of a result that its wire has put into JSON."""
+    try:
+        inner = json.loads(result)
+    except ValueError:
+        return result
+    return _strings(inner)
+
+
+def _strings(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "\n".join(map(_strings, value.values() if isinstance(value, dict) else value))
+    return str(value)
+
+
+def obeys(first: tuple[str, Mapping[str, Any]], answer: str = "All orders were followed.") -> Script:
+    """Makes the first call, then, one a turn, each that anything it reads tells it to make."""
+
+    def play(asked: Asked) -> Turn:
+        todo = [first, *orders(asked.results)]
+        return Turn(calls=[todo[asked.turns]]) if asked.turns < len(todo) else Turn(text=answer)
+
+    return play
+
+
+def each(scripts: Mapping[str, Script]) -> Script:
+    """Several agents: each is known by the line `You are <name>.` of its instructions."""
+    return lambda asked: scripts[next(name for name in SYSTEM.findall(asked.text) if name in scripts)](asked)
+
+
+def page(*paragraphs: str, title: str = "All about tea", hidden: str = "") -> str:
+    """An article whose author gives orders; what is in <pre> arrives as it is written."""
+    body = "".join(f"<pre>{text}</pre>" for text in paragraphs)
+    story = "<p>Tea is grown on hills, picked by hand, withered, rolled, dried and sold by weight.</p>" * 6
+    head = f"<html><head><title>{title}</title></head>"
+    return f"{head}<body><article><h1>Tea</h1>{story}{body}{hidden}</article></body></html>"
+
+
+@dataclass(frozen=True)
+class Lured:
+    """An open app whose agents read those pages.
+
+    Attributes:
+        heard: The requests that the site got: path and query.
+    """
+
+    app: App
+    model: ModelServer
+    url: str
+    heard: list[str]
+
+
+@asynccontextmanager
+async def lured(
+    home: Path,
+    pages: Mapping[str, str],
+    play: Any,
+    *,
+    wire: str = "chat",
+    agents: Mapping[str, Mapping[str, Any]] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> AsyncGenerator[Lured]:
+    """The app, its agents (name to front matter), and a site with these pages; `play` gets the site's address.
+
+    `{site}` in a page becomes the site's address.
+    """
+    heard: list[str] = []
+
+    async def answer(request: Request) -> HTMLResponse:
+        heard.append(str(request.url).partition(str(request.base_url))[2])
+        name = request.path_params["name"]
+        text = pages.get(name)
+        return HTMLResponse((text or "").replace("{site}", str(request.base_url).rstrip("/")), 200 if text else 404)
+
+    site = Starlette(routes=[Route("/{name:path}", answer)])
+    async with fakes.serve(site) as url:
+        server = ModelServer(play(url))
+        async with fakes.serve(server.app()) as model:
+            settings = flags(model, wire) | {"data_dir": str(home / "data")}
+            settings |= {"egress": {"allow": [url.removeprefix("http://")]}} | dict(more or {})
+            loaded = load(settings, environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)
+            async with open_app(loaded) as app:
+                app.catalogue.home.mkdir(parents=True, exist_ok=True)
+                for name, head in (agents or {}).items():
+                    (app.catalogue.home / f"{name}.md").write_text(agent_file(name, **head))
+                yield Lured(app, server, url, heard)
