@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from bench.figures import Part
 from bench.peers import ROOT
 
-PARTS = ("cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents", "sandbox", "content")
+PARTS = ("cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents", "sandbox", "content", "grep")
 REPORT = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
