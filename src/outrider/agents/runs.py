@@ -15,10 +15,10 @@ from outrider.agents.models.access import Models
 from outrider.agents.run import Run, RunRows, new_row
 from outrider.agents.settings import AgentsSettings
 from outrider.agents.stream import RunEvent, Streams
-from outrider.core.context import Call
+from outrider.core.context import Call, Lender
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Runs:
         """
         engine = await self._worker.opened()
         agent = await self._frozen(agent, toolsets, await self._rows.get(call.run.id) if call.run else None)
-        await self._models.chain(agent.model)
+        lender = await self._lender(agent, call)
         posted = (
             message_id
             or (await self.conversations.post(conversation.id, "user", query, agent=agent.name, files=files)).id
@@ -141,11 +141,13 @@ class Runs:
             depth=conversation.depth,
             ancestors=conversation.ancestors,
             budgets=self._budgets(agent, call, budget),
-            state={"given": [dict(each) for each in files]},
+            state={"given": [dict(each) for each in files]} | ({"lent": True} if lender else {}),
             history=await self._history(conversation.id, agent.name),
         )
         run, is_new = await self._rows.add(row)
         if is_new:
+            if lender is not None:
+                self._worker.lenders[run.id] = lender
             await engine.start(run.id, run.attempt)
         return run
 
@@ -218,6 +220,23 @@ class Runs:
         served, every = await self._worker.boxes()
         remote = await offered(self._servers, agent.mcp) if self._servers else {}
         return frozen(agent, toolsets, above, served=served, every=every, remote=remote)
+
+    async def _lender(self, agent: Agent, call: Call) -> Lender | None:
+        """The client's own model where there is no other; None where there is. Raises NotConfigured."""
+        try:
+            await self._models.chain(agent.model)
+        except NotConfigured as error:
+            chosen = agent.model or self._models.has_default
+            if error.code != "no_model" or chosen or call.lends is None:
+                raise
+            if agent.tools:
+                raise NotConfigured(
+                    f"{error.message}; your client lends its own, but without tools, and agent {agent.name!r} has some",
+                    hint=error.hint,
+                    code="no_model",
+                ) from None
+            return call.lends
+        return None
 
     def _budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
         """The agent's budgets, filled in by the house's, under the caller's and what the run above has left."""

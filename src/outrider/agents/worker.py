@@ -16,7 +16,7 @@ from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Meter, Usage
 from outrider.agents.locks import Locks
-from outrider.agents.models.access import Models
+from outrider.agents.models.access import WAYS, Access, Models, borrowed
 from outrider.agents.outcome import Outcome, broken, bug
 from outrider.agents.remote import Servers, kept
 from outrider.agents.rights import restricted
@@ -27,9 +27,10 @@ from outrider.agents.steps import Steps, Superseded
 from outrider.agents.stream import Pen, Streams
 from outrider.agents.takeover import locks_of, lost
 from outrider.agents.tools import Hands
+from outrider.core.context import Lender
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Worker:
         name: By which other processes know it.
         steps: What the runs have done.
         meters: What the runs under way use.
+        lenders: The models of clients that wait for their runs, by run.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs need of the house
@@ -66,6 +68,7 @@ class Worker:
         self._streams = streams
         self.steps = Steps(database, self.name)
         self.meters: dict[str, Meter] = {}
+        self.lenders: dict[str, Lender] = {}
         self._database = database
         self._rows = RunRows(database)
         self._settings = settings
@@ -180,6 +183,7 @@ class Worker:
         finally:
             self._active.pop(run_id, None)
             self.meters.pop(run_id, None)
+            self.lenders.pop(run_id, None)
 
     async def _worked(self, run: Run) -> None:
         if not await self._rows.claim(run, self.name):
@@ -216,8 +220,8 @@ class Worker:
         return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
 
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> Outcome:
-        chain = await self._models.chain(Agent.model_validate(run.definition).model)
-        runtime = await anyio.to_thread.run_sync(_runtime, [each.api for each in chain])
+        chain = await self._chain(run)
+        runtime = await anyio.to_thread.run_sync(_runtime, [each.api for each in chain if each.lender is None])
 
         async def below() -> Usage:
             return await self.below(run.id) if begins else Usage()
@@ -235,6 +239,18 @@ class Worker:
             count_below=below,
         )
         return await runtime.attempt(work)
+
+    async def _chain(self, run: Run) -> list[Access]:
+        """The models that the run may ask. Raises NotConfigured and InvalidInput."""
+        if not run.state.get("lent"):
+            return await self._models.chain(Agent.model_validate(run.definition).model)
+        if run.id not in self.lenders:
+            raise NotConfigured(
+                "the client that lent its model to this run is gone",
+                hint=f"call the agent again, or configure a model: {WAYS}",
+                code="no_model",
+            )
+        return [borrowed(self.lenders[run.id])]
 
     async def _ended(self, run: Run, hands: Hands | None, meter: Meter, outcome: Outcome) -> None:
         """Writes down how the attempt ended, tells the followers, and posts the answer."""

@@ -1,11 +1,13 @@
 """One call in progress: who makes it, in which conversation, and how to tell them how far it is."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from outrider.core.questions import Answer
+
+Role = Literal["user", "assistant"]
 
 
 class Progress(Protocol):
@@ -14,6 +16,17 @@ class Progress(Protocol):
     def __call__(
         self, done: float, total: float | None, message: str, data: dict[str, Any] | None = None
     ) -> Awaitable[None]: ...
+
+
+class Lender(Protocol):
+    """The caller's own language model: instructions, what was said so far, and how many tokens it may answer with.
+
+    Returns what it says, and its name. Raises Unavailable.
+    """
+
+    def __call__(
+        self, instructions: str, said: Sequence[tuple[Role, str]], max_tokens: int
+    ) -> Awaitable[tuple[str, str]]: ...
 
 
 async def _silent(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
@@ -75,6 +88,7 @@ class Call:
         answers: What was decided on questions of runs below, by question id; perhaps not on all of them.
         state: What the paused call left behind, when it resumes.
         run: The agent's run that makes the call; None for calls of hosts and people.
+        lends: The caller's own language model, where it lends it for the time of the call.
         unwanted: Whether the caller has said that it gives the call up; one that only vanished has not.
     """
 
@@ -92,6 +106,7 @@ class Call:
     state: str | None = None
     run: RunContext | None = None
     unwanted: Callable[[], bool] = _wanted
+    lends: Lender | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

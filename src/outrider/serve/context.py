@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp.server import ServerRequestContext
-from mcp_types import ProgressNotification, ProgressNotificationParams
+from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotificationParams, SamplingCapability
 
-from outrider.core.context import Call
+from outrider.core.context import Call, Lender
 from outrider.core.questions import Answer
 from outrider.serve.questions import answers_in
 
@@ -51,7 +51,17 @@ def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaul
         alive=reporter.alive,
         answers=_answers(step),
         unwanted=lambda: _given_up(context),
+        lends=_lender(context),
     )
+
+
+def _lender(context: ServerRequestContext[Any, Any]) -> Lender | None:
+    """The client's own language model, where it lends one: few do, so the rest is loaded only then."""
+    if not context.session.check_client_capability(ClientCapabilities(sampling=SamplingCapability())):
+        return None
+    from outrider.serve.sampling import lender_of
+
+    return lender_of(context)
 
 
 class Reporter:

@@ -99,10 +99,12 @@ def from_profiles(path: Path) -> Layer:
 
 def from_keys(path: Path) -> Layer:
     """The keys file: name of a search or model provider to its key, or to an object of credentials."""
+    values, warnings = read_json(path)
+    if not values:
+        return Layer(str(path), {}, warnings)
     from outrider.agents.models.known import known
 
-    values, warnings = read_json(path)
-    if values and path.stat().st_mode & 0o077:
+    if path.stat().st_mode & 0o077:
         warnings = (*warnings, f"{path} can be read by others; run: chmod 600 {path}")
     ours = {name: key for name, key in values.items() if isinstance(key, str) and name in known()}
     rest = {name: values[name] for name in values if name not in ours}

@@ -4,12 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from outrider.agents.models.known import known
-from outrider.agents.models.provider import ModelProvider
 from outrider.agents.settings import Api, ModelsSettings, Price, Profile
+from outrider.core.context import Lender
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.http import Http
+
+if TYPE_CHECKING:
+    from outrider.agents.models.provider import ModelProvider
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 WAYS = (
@@ -26,6 +29,7 @@ class Access:
 
     Attributes:
         name: What the reference said: a profile or `provider:model`.
+        lender: The client's own model, which has no address.
         context: How many tokens fit into it, where the profile says so.
         trusted: The address comes from the operator, or is of this machine.
     """
@@ -40,11 +44,17 @@ class Access:
     seconds: float = 120.0
     price: Price | None = None
     context: int | None = None
+    lender: Lender | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
         """`provider:model`, as records name it."""
         return f"{self.provider}:{self.model}"
+
+
+def borrowed(lender: Lender) -> Access:
+    """The client's own model, for the time of its call."""
+    return Access(name="client", provider="client", api="", model="sampling", lender=lender)
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,16 @@ class Models:
             raise NotConfigured("no model is configured", hint=f"do one of three: {WAYS}", code="no_model")
         return [found]
 
+    @property
+    def has_default(self) -> bool:
+        """Whether the operator has chosen which models are used where an agent names none."""
+        return bool(self._settings.default)
+
     async def status(self) -> list[ModelStatus]:
         """Every known provider and whether it can be used."""
         return [await self._status(each) for each in known().values()]
 
-    async def _status(self, provider: ModelProvider) -> ModelStatus:
+    async def _status(self, provider: "ModelProvider") -> ModelStatus:
         if provider.local:
             found = (await self._running(provider)) if self._settings.local else ""
             reason = "" if found else "not running" if self._settings.local else "models.local is off"
@@ -142,7 +157,7 @@ class Models:
             price=profile.price or (Price(input=0, output=0) if provider.local else None),
         )
 
-    def _usual(self, provider: ModelProvider) -> Access:
+    def _usual(self, provider: "ModelProvider") -> Access:
         name = f"{provider.name}:{provider.default_model}"
         return Access(
             name=name,
@@ -153,7 +168,7 @@ class Models:
             key=self._key(provider),
         )
 
-    def _key(self, provider: ModelProvider) -> str:
+    def _key(self, provider: "ModelProvider") -> str:
         found = [self._settings.keys.get(provider.name, ""), *(self._environ.get(name, "") for name in provider.env)]
         return next((each.strip() for each in found if each.strip() and "replace" not in each.lower()), "")
 
@@ -199,14 +214,23 @@ class Models:
                 )
         return None
 
-    async def _running(self, provider: ModelProvider, base_url: str = "") -> str:
+    async def _running(self, provider: "ModelProvider", base_url: str = "") -> str:
         """The model that an endpoint serves first; empty when it does not answer."""
         from outrider.agents.models.local import served
 
         return await served(self._http, base_url or provider.base_url) if provider.local or base_url else ""
 
 
-def _provider(name: str, profile: Profile) -> ModelProvider:
+def known() -> "Mapping[str, ModelProvider]":
+    """Every provider by name; they are looked for when somebody asks for the first time."""
+    from outrider.agents.models.known import known as found
+
+    return found()
+
+
+def _provider(name: str, profile: Profile) -> "ModelProvider":
+    from outrider.agents.models.provider import ModelProvider
+
     if profile.provider in known():
         return known()[profile.provider]
     if not profile.provider and profile.base_url:
@@ -219,6 +243,6 @@ def _provider(name: str, profile: Profile) -> ModelProvider:
     )
 
 
-def _nameless(name: str, provider: ModelProvider) -> NotConfigured:
+def _nameless(name: str, provider: "ModelProvider") -> NotConfigured:
     remedy = "start it, and load a model" if provider.local else f"write {provider.name}:MODEL"
     return NotConfigured(f"model {name!r}: {provider.title} has no model to use", hint=remedy, code="no_model")

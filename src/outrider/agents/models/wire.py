@@ -17,6 +17,10 @@ NO_KEY = "none"  # what servers on this machine get: the vendors' libraries refu
 
 async def open_model(access: Access, guard: Guard, stack: AsyncExitStack) -> Model:
     """The model behind an access; its connections close with the stack."""
+    if access.lender is not None:
+        from outrider.agents.models.lent import lent_model
+
+        return lent_model(access.lender)
     trusted = access.base_url if access.trusted else ""
     client = await stack.enter_async_context(guarded_client(guard, trusted=trusted, seconds=access.seconds))
     return WIRES[access.api or "chat"](access, client)

@@ -22,6 +22,7 @@ from outrider.agents.runtime.mind import Mind
 from outrider.agents.runtime.work import Attempt
 
 log = logging.getLogger(__name__)
+LENT = "\n\n(Answered by your client's own model, because no model is configured for agents.)"
 
 
 async def attempt(work: Attempt) -> Outcome:
@@ -49,7 +50,7 @@ async def _thought(work: Attempt) -> Outcome:
         if isinstance(result.output, DeferredToolRequests):
             return Outcome("blocked", history=mind.privacy.sealed(until_calls(result.all_messages())), model=mind.label)
         reason: StopReason = "steps" if mind.summing_up else "done"
-        answer = result.output.strip() or work.partial
+        answer = (result.output.strip() or work.partial) + (LENT if work.chain[0].lender else "")
         history_now = mind.privacy.forgotten(mind.memory.view(result.all_messages()))
         return Outcome(reason, answer, work.thoughts, history=history_now, model=mind.label)
 

@@ -1,0 +1,96 @@
+"""The client's own model, only where nothing else exists: sampling, in the versions of the protocol that have it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp.types import CreateMessageRequestParams, CreateMessageResult, TextContent
+
+from agent_house import agent_file
+from answers import error, said
+from eras import HANDSHAKE, NEWEST, OLDEST, connected
+from outrider.app import App, open_app
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+OLDER = [HANDSHAKE, OLDEST]
+
+
+class Lends:
+    """A client's model: it says the last thing again."""
+
+    def __init__(self) -> None:
+        self.asked: list[CreateMessageRequestParams] = []
+
+    async def __call__(self, _: Any, params: CreateMessageRequestParams) -> CreateMessageResult:
+        self.asked.append(params)
+        last: Any = params.messages[-1].content
+        return CreateMessageResult(role="assistant", content=TextContent(text=f"Heard: {last.text}"), model="theirs")
+
+
+@asynccontextmanager
+async def house(home: Path, **settings: Any) -> AsyncGenerator[App]:
+    folder = home / ".outrider" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "poet.md").write_text(agent_file("poet"))
+    (folder / "clerk.md").write_text(agent_file("clerk", toolsets="planning"))
+    flags = {"toolsets": ["run_agent"], "models": {"local": False}} | settings
+    async with open_app(load(flags, environ={}, home=home, workspace=home)) as app:
+        yield app
+
+
+@pytest.mark.parametrize("era", OLDER)
+async def test_an_agent_without_tools_thinks_with_the_clients_model_and_says_so(era: str, home: Path):
+    lends = Lends()
+    async with house(home) as app, connected(app.server(), era, sampling_callback=lends) as client:
+        result = await client.call_tool("run_poet", {"query": "A line on rain."})
+    assert not result.is_error
+    answer: Any = result.content[0]
+    assert answer.resource.text.startswith("Heard: A line on rain.")
+    assert "Answered by your client's own model" in answer.resource.text
+    (asked,) = lends.asked
+    assert asked.system_prompt is not None
+    assert "You are poet." in asked.system_prompt
+    assert not asked.tools
+
+
+@pytest.mark.parametrize("era", OLDER)
+async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: Path):
+    lends = Lends()
+    async with house(home) as app, connected(app.server(), era, sampling_callback=lends) as client:
+        result = await client.call_tool("run_clerk", {"query": "Plan."})
+    assert lends.asked == []
+    assert error(result)["code"] == "no_model"
+    assert "lends its own, but without tools, and agent 'clerk' has some" in error(result)["message"]
+    assert "ANTHROPIC_API_KEY" in error(result)["hint"]
+
+
+@pytest.mark.parametrize(("era", "lends"), [(NEWEST, Lends()), (HANDSHAKE, None), (OLDEST, None)])
+async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: Lends | None, home: Path):
+    options = {"sampling_callback": lends} if lends else {}
+    async with house(home) as app, connected(app.server(), era, **options) as client:
+        result = await client.call_tool("run_poet", {"query": "A line."})
+    assert (error(result)["code"], error(result)["message"]) == ("no_model", "no model is configured")
+    assert not lends or lends.asked == []
+
+
+async def test_a_configured_model_is_never_passed_over(home: Path):
+    lends = Lends()
+    models = {"local": False, "default": ["mine"], "profiles": {"mine": {"provider": "openai", "key": "NO_SUCH_KEY"}}}
+    async with house(home, models=models) as app, connected(app.server(), HANDSHAKE, sampling_callback=lends) as client:
+        result = await client.call_tool("run_poet", {"query": "A line."})
+    assert lends.asked == []
+    assert "NO_SUCH_KEY" in error(result)["hint"]
+
+
+async def test_a_client_that_refuses_is_quoted(home: Path):
+    async def refuses(*_: Any) -> CreateMessageResult:
+        raise MCPError(code=-1, message="the user said no")
+
+    async with house(home) as app, connected(app.server(), HANDSHAKE, sampling_callback=refuses) as client:
+        result = await client.call_tool("run_poet", {"query": "A line."})
+    assert result.is_error
+    assert "the user said no" in said(result)
