@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from bench.figures import Part
 from bench.peers import ROOT
 
-PARTS = ("cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents", "sandbox", "content", "grep")
+PARTS = (
+    "cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents",
+    "sandbox", "content", "grep",
+)  # fmt: skip
 REPORT = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
