@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,11 +45,15 @@ class Sandbox:
     Args:
         settings: What the operator chose.
         guard: Decides where code may go that may reach the web.
+        backends: Tried in turn; by default those that the settings choose.
     """
 
-    def __init__(self, settings: CodeSettings, guard: Guard | None = None) -> None:
+    def __init__(
+        self, settings: CodeSettings, guard: Guard | None = None, backends: "Sequence[Backend] | None" = None
+    ) -> None:
         self.settings = settings
         self._guard = guard or Guard()
+        self._backends = backends
         self._found: Isolation | None = None
         self._once = anyio.Lock()
         self._python: Program | None = None
@@ -140,7 +145,7 @@ class Sandbox:
 
     async def _find(self) -> Isolation:
         reasons: dict[Level, str] = {}
-        for backend in _candidates(self.settings.isolation):
+        for backend in _candidates(self.settings.isolation) if self._backends is None else self._backends:
             why = backend.missing() or await self._trial(backend)
             if not why:
                 return Isolation(backend, reasons)

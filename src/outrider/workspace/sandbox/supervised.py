@@ -33,16 +33,20 @@ SYSTEM_NEEDS = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "PATH")  # programs of Windo
 
 
 class Landlock:
-    """Landlock and a filter of system calls, where namespaces are forbidden."""
+    """Landlock and a filter of system calls, where namespaces are forbidden.
+
+    Args:
+        abi: The version of Landlock to make do with; the kernel's own by default.
+    """
 
     level: Level = "landlock"
 
-    def __init__(self) -> None:
-        self._abi: int | None = None
+    def __init__(self, abi: int | None = None) -> None:
+        self._abi = abi
 
     @property
     def abi(self) -> int:
-        """The version of the kernel's Landlock; 0 where there is none."""
+        """The version of Landlock; 0 where there is none."""
         if self._abi is None:
             self._abi = _abi()
         return self._abi
