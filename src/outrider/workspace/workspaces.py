@@ -1,6 +1,7 @@
 """Where each session's files are: a directory of its own, that nobody finds by guessing names."""
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,7 +18,7 @@ from outrider.workspace.settings import WorkspaceSettings
 if TYPE_CHECKING:
     from outrider.workspace.files import Files
 
-DAY = 86_400
+HOUR, DAY = 3_600, 86_400
 MOST_ROOMS = 1_000  # whose sizes are remembered
 USED = "used"  # an empty file; when it was changed is when the workspace was last used
 
@@ -88,12 +89,17 @@ class Workspaces:
         return self._rooms.setdefault(key, Room(self.folder / key, int(self.settings.max_mb * 1_000_000)))
 
     def sweep(self) -> int:
-        """Removes the workspaces that nobody has used for `keep_days`; returns how many went. Blocking."""
+        """Removes the workspaces that nobody has used for `keep_days`; returns how many went. Blocking.
+
+        In those that stay it removes what was being written when the process was killed.
+        """
         from shutil import rmtree
 
         old = [place for place in self._places() if _used_at(place) < time.time() - self.settings.keep_days * DAY]
         for place in old:
             rmtree(place, ignore_errors=True)
+        for place in self._places():
+            _remove_partial(place / "files")
         return len(old)
 
     def _places(self) -> Iterator[Path]:
@@ -105,6 +111,20 @@ def scope(call: Call) -> str:
     """The key of a session's workspace: of host workspace, person and session, so that equal names do not meet."""
     names = (call.workspace or "", call.identity or "", call.session)
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _remove_partial(root: Path) -> None:
+    """Removes what nobody has written to for an hour and never got its name; links are not followed."""
+    from outrider.workspace.jail import PARTIAL
+
+    for _, _, names, descriptor in os.fwalk(root) if root.is_dir() else ():
+        for name in names:
+            with suppress(OSError):
+                if (
+                    name.startswith(PARTIAL)
+                    and os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mtime < time.time() - HOUR
+                ):
+                    os.unlink(name, dir_fd=descriptor)
 
 
 def _used_at(place: Path) -> float:

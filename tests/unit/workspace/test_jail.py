@@ -4,6 +4,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -156,3 +157,34 @@ def test_no_path_reaches_what_is_outside(jail: Jail, path: str):
     with suppress(OutriderError):
         jail.write(f"{path}/planted.txt", b"x")
     assert sorted(each.name for each in jail.root.parent.iterdir()) == ["home", "secret.txt", "workspace"]
+
+
+def test_no_write_and_no_list_leaves_by_a_folder_that_is_exchanged_all_the_time(jail: Jail):
+    (jail.root / "decoy").symlink_to("..")
+    stop = threading.Event()
+
+    def exchange() -> None:
+        while not stop.is_set():
+            for old, new in (("notes", "aside"), ("decoy", "notes"), ("notes", "decoy"), ("aside", "notes")):
+                try:
+                    (jail.root / old).rename(jail.root / new)
+                except OSError:  # a write has made the folder anew while it was away
+                    rmtree(jail.root / new, ignore_errors=True)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    listed: set[str] = set()
+    try:
+        for number in range(300):
+            with suppress(OutriderError):
+                jail.write(f"notes/planted-{number}.txt", b"x")
+            with suppress(OutriderError):
+                listed |= {entry.name for entry in jail.list("notes")}
+            with suppress(OutriderError):
+                listed |= {entry.name for entry in jail.walk()}
+    finally:
+        stop.set()
+        thread.join()
+    outside = {str(path.relative_to(jail.root.parent)) for path in jail.root.parent.rglob("*")}
+    assert {path for path in outside if not path.startswith("workspace")} == {"home", "secret.txt"}
+    assert "secret.txt" not in listed

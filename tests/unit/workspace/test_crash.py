@@ -1,0 +1,73 @@
+"""A process that is killed in the middle of a write, an edit or an export leaves whole files, or none."""
+
+import os
+import random
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from outrider.core.context import Call
+from outrider.workspace import Workspaces, WorkspaceSettings
+from outrider.workspace.files import Files
+
+KILLS = 12
+LINES = 20_000
+# Writes one of three texts over and over, edits it, and packs it; says so when it has begun.
+WRITER = f"""
+import sys
+from pathlib import Path
+from outrider.core.context import Call
+from outrider.workspace import Workspaces, WorkspaceSettings
+from outrider.workspace.edit import Replacement
+from outrider.workspace.export import zipped
+place = Workspaces(Path(sys.argv[1]), WorkspaceSettings()).of(Call())
+print("begun", flush=True)
+while True:
+    for letter in "abc":
+        place.files.write("text", f"{{letter}}\\n" * {LINES})
+        place.files.replace_lines("text", [Replacement(n, n, f"{{letter}}") for n in range(1, 200)])
+        zipped(place, ["text"], "package", lambda *_: None)
+"""
+
+
+def test_files_are_whole_after_every_kill(tmp_path: Path):
+    chance = random.Random(7)
+    place = Workspaces(tmp_path / "spaces", WorkspaceSettings()).of(Call())
+    for _ in range(KILLS):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path / "spaces")], stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout
+            assert process.stdout.readline() == b"begun\n"
+            try:
+                process.wait(chance.uniform(0.001, 0.2))
+            except subprocess.TimeoutExpired:
+                process.kill()
+        check(place.files)
+
+
+def check(files: Files) -> None:
+    """Every file is one of those that were written, from its first to its last line."""
+    names = {entry.path for entry in files.list(".", depth=5)}
+    if "text" in names:
+        lines = files.read("text").text.splitlines()
+        assert len(lines) == LINES
+        assert len(set(lines)) == 1
+    for name in names:
+        if name.endswith(".zip"):
+            with files.jail.opened(name) as file, zipfile.ZipFile(file) as archive:
+                assert archive.testzip() is None
+                assert archive.namelist() == ["text"]
+
+
+def test_what_was_being_written_is_swept_after_an_hour(tmp_path: Path):
+    places = Workspaces(tmp_path / "spaces", WorkspaceSettings())
+    place = places.of(Call())
+    old, new, kept = (place.directory / name for name in (".outrider-old", ".outrider-new", "kept"))
+    for path in (old, new, kept):
+        path.touch()
+    for path in (old, kept):
+        os.utime(path, (0, 0))
+    places.sweep()
+    assert sorted(path.name for path in place.directory.iterdir()) == [".outrider-new", "kept"]
