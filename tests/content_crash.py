@@ -1,10 +1,12 @@
 """A process that adds, changes and deletes contents until it is killed; what it was told is done, it prints.
 
-Run as `python content_crash.py FOLDER SEED`: each line on its output is an acknowledged change, as JSON.
+Run as `python content_crash.py FOLDER SEED [BYTES]`: each line on its output is an acknowledged change, as JSON. With
+BYTES no file may grow beyond so many, as on a full disk; the error that ends it then is its last line.
 """
 
 import json
 import random
+import resource
 import sys
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import anyio
 from outrider.content import Content, Draft
 from outrider.core.context import Call
 from outrider.core.db import Database
-from outrider.core.errors import NotFound
+from outrider.core.errors import NotFound, Unavailable
 
 CALL = Call(session="crash")
 WORDS = ("tea", "coffee", "water", "leaf", "bean", "steam", "cup", "kettle", "morning", "evening")
@@ -52,4 +54,9 @@ def say(what: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
+    if len(sys.argv) > 3:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+    try:
+        anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
+    except Unavailable as error:
+        say(error.to_dict())

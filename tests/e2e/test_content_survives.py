@@ -95,3 +95,16 @@ async def test_two_processes_write_the_same_store_and_both_are_killed(tmp_path: 
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
         said = await anyio.to_thread.run_sync(lambda: killed(tmp_path, seed, writers=2))  # noqa: B023 - awaited at once
         await checked(tmp_path, said)
+
+
+@pytest.mark.parametrize("size", [600_000, 1_500_000])
+async def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, size: int):
+    command = [sys.executable, PROGRAM, tmp_path, "1", str(size)]
+    ended = await anyio.to_thread.run_sync(
+        lambda: subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    )
+    *said, error = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert error["code"] in {"database", "index"}
+    assert "free space" in error["hint"]
+    assert said
+    await checked(tmp_path, said)

@@ -344,13 +344,14 @@ class Content:
 
         from outrider.content.tables import content_stores as table
 
-        query = select(table.c.id, table.c.languages).where(table.c.scope == scope(call))
+        query = select(table.c.id, table.c.languages, table.c.generation).where(table.c.scope == scope(call))
         rows = await self._short(lambda connection: connection.execute(query).all())
         there = {row.id: row.languages.split() for row in rows}
+        filled = [row.id for row in rows if row.generation]
         for each in wanted or ():
             if each not in there:
                 raise store_not_found(each)
-        return there if wanted is None else {each: there[each] for each in wanted}
+        return {each: there[each] for each in (filled if wanted is None else wanted)}
 
     async def _touch(self, record: Record) -> None:
         from outrider.content.tables import contents as table

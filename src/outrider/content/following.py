@@ -26,7 +26,7 @@ class Follower:
     async def catch_up(self, stores: Collection[str]) -> None:
         """Returns when the index has all that was committed to these stores before the call. Raises Unavailable."""
         for store, (wanted, _) in (await self._rows(stores)).items():
-            if await self._index.generation(store) == wanted:
+            if wanted == Mark() or await self._index.generation(store) == wanted:  # without a change there is no file
                 continue
             lock = self._locks.setdefault(store, anyio.Lock())
             async with lock:

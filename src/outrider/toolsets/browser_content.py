@@ -19,6 +19,7 @@ from outrider.toolsets.bounds import Budget, NotNegative
 from outrider.toolsets.browser import browser
 from outrider.toolsets.browser_use import Work, at_work, line, moment
 from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
 
 FOLDER = "extracted-content"
 RAW_CHARS = 20_000_000
@@ -42,6 +43,7 @@ Formats = Annotated[
 async def extractPageContent(
     browsers: Browsers,
     choices: Choices,
+    offers: Offers,
     call: Call,
     /,
     sessionId: str,
@@ -66,7 +68,10 @@ async def extractPageContent(
     }
     data |= _contents(pieces) | ({"domMap": tree} if tree else {})
     data |= {"metadata": _metadata(pieces) | saved.pop("metadata")} | saved
-    return Result((Text(_read(choices, data, pieces, tree)),), data=data)
+    whole = texts.get("markdown", "") if mainContentOnly and not selector else ""
+    kept = await offers.rendered(call, facts["url"], facts["title"], whole)
+    meta = {"outrider/content_id": kept} if kept else {}
+    return Result((Text(_read(choices, data, pieces, tree)),), data=data, meta=meta)
 
 
 async def _texts(work: Work, wanted: list[Name], selector: str, *, main: bool) -> tuple[dict[str, str], dict[str, str]]:

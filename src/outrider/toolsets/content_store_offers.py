@@ -3,8 +3,9 @@
 import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from outrider.content import Content
+from outrider.content import Content, Draft
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured, OutriderError
 
@@ -40,12 +41,25 @@ class Offers:
 
     async def page(self, call: Call, page: "Page") -> str:
         """The id under which a page is kept now; empty if it is not. A store in trouble costs no reading."""
-        if self.content is None or not self.unasked or not page.document.markdown.strip():
+        if self.content is None or not self.unasked:
             return ""
         from outrider.toolsets.content_store_sources import page_draft
 
+        return await self._offered(call, page_draft(page))
+
+    async def rendered(self, call: Call, url: str, title: str, markdown: str) -> str:
+        """The id under which a page is kept now that a browser shows; empty if it is not, or has no web address."""
+        if self.content is None or not self.unasked or not url.startswith(("http://", "https://")):
+            return ""
+        name = urlsplit(url).netloc
+        draft = Draft(markdown, filename=name, mime_type="text/html", source=url, title=title, markdown=True)
+        return await self._offered(call, draft)
+
+    async def _offered(self, call: Call, draft: Draft) -> str:
+        if self.content is None or not draft.text.strip():
+            return ""
         try:
-            return (await self.content.offer(call, replace(page_draft(page), unasked=True))).id
+            return (await self.content.offer(call, replace(draft, unasked=True))).id
         except OutriderError as error:
-            log.warning("%s is read and not kept: %s", page.url, error.message)
+            log.warning("%s is read and not kept: %s", draft.source, error.message)
             return ""
