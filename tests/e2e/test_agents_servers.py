@@ -1,0 +1,68 @@
+"""Other MCP servers as a person meets them: in a file that other hosts share, and on the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+import fakes
+import mcp_servers
+from agent_runs import flags
+from model_apis import ModelServer, Turn, script
+
+PROGRAM = str(Path(mcp_servers.__file__))
+AGENT = "---\ndescription: Keeps a diary\nmcp: {mcp}\n---\nYou write.\n"
+
+
+@pytest.fixture(autouse=True)
+def configured(home: Path) -> None:
+    notes = {"command": sys.executable, "args": [PROGRAM], "env": {"DIARY": "${HOME}/diary"}}
+    servers = {"notes": notes, "shut": {"command": "no-such-program"}}
+    folder = home / ".outrider"
+    (folder / "agents").mkdir(parents=True)
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    (folder / "agents" / "writer.md").write_text(AGENT.format(mcp="notes"))
+
+
+def outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "outrider", *arguments]
+    environ = os.environ | {"SCRIPTED_KEY": "sk-x"}
+    return subprocess.run(  # noqa: PLW1510 - the code is looked at
+        command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+    )
+
+
+def test_servers_are_listed_with_what_asks_and_what_is_broken():
+    done = outrider("agents", "servers")
+    assert done.returncode == 1
+    assert "notes_look\n" in done.stdout
+    assert "notes_wipe  asks before each call" in done.stdout
+    assert "shut: server 'shut' cannot be started: No such file or directory" in done.stdout
+    one = json.loads(outrider("agents", "servers", "notes", "--json").stdout)
+    assert {"name": "notes_append", "stake": "low", "title": "append"} in one["notes"]
+
+
+def test_a_check_names_a_server_that_nobody_configured(home: Path):
+    (home / ".outrider" / "agents" / "clerk.md").write_text(AGENT.format(mcp="nots"))
+    (home / ".outrider" / "settings.json").write_text(json.dumps(flags("http://127.0.0.1:9")))
+    done = outrider("agents", "check", "clerk", "writer")
+    assert done.returncode == 1
+    assert "✓ writer" in done.stdout
+    assert "✗ clerk: mcp: no server 'nots'" in done.stdout
+    assert "did you mean 'notes'?" in done.stdout
+
+
+async def test_an_agent_asked_on_the_terminal_uses_them_and_leaves_no_process_behind(home: Path):
+    turns = script(Turn(calls=[("notes_append", {"text": "rain"})]), Turn(text="It is written."))
+    async with fakes.serve(ModelServer(turns).app()) as url:
+        (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
+        done = await anyio.to_thread.run_sync(lambda: outrider("ask", "Write.", "--agent", "writer"))
+    assert (done.returncode, done.stdout) == (0, "It is written.\n")
+    diary = [json.loads(line) for line in (home / "diary").read_text().splitlines()]
+    assert [each["what"] for each in diary] == ["started", "append"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(diary[0]["pid"], 0)
