@@ -1,4 +1,4 @@
-"""A small network, trained on what is measured: the soft F1 of whole pages beside the likelihood of blocks."""
+"""A small network, trained on the likelihood of blocks, each weighed by its share of its page."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,7 +21,6 @@ class Settings:
     drop: float = 0.15  # of hidden units
     blur: float = 0.1  # of single inputs
     blind: float = 0.05  # of whole features, for a batch
-    page: float = 2.0  # weight of the soft F1
     rows: int = 400  # of one page in one batch
     seed: int = 0
 
@@ -104,7 +103,7 @@ def _gradients(
         masks.append(((sums > 0) * kept).astype(np.float32))
         layers.append(sums * masks[-1])
     scores = (layers[-1] @ weights[-1] + biases[-1])[:, 0]
-    back = _slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), labels, sizes, page, settings)
+    back = _slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), labels, sizes, page)
     of_weights, of_biases = [], []
     for at in range(count - 1, -1, -1):
         of_weights.insert(0, layers[at].T @ back + settings.decay * weights[at])
@@ -114,13 +113,9 @@ def _gradients(
     return of_weights + of_biases
 
 
-def _slope(p: NDArray, labels: NDArray, sizes: NDArray, page: NDArray, settings: Settings) -> Floats:
-    """The loss's slope at each score: likelihood by words and by blocks of a page, less the page's soft F1."""
+def _slope(p: NDArray, labels: NDArray, sizes: NDArray, page: NDArray) -> Floats:
+    """The slope at each score of the loss: likelihood by words, and a little by blocks, of each page."""
     pages = int(page.max()) + 1
     total = np.bincount(page, sizes, pages) + 1e-6
     weight = sizes / total[page] + 0.15 / np.bincount(page, minlength=pages)[page]
-    hit = np.bincount(page, p * labels * sizes, pages)
-    both = np.bincount(page, p * sizes, pages) + np.bincount(page, labels * sizes, pages) + 1.0
-    soft = 2 * (labels * sizes * both[page] - hit[page]) / both[page] ** 2
-    slope = weight * (p - labels) - settings.page * soft * p * (1 - p)
-    return (slope / pages).astype(np.float32)[:, None]
+    return (weight * (p - labels) / pages).astype(np.float32)[:, None]

@@ -26,12 +26,10 @@ from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
 from evals.extraction.network import Settings, train
 from outrider.pages.content import features, lexicon
-from outrider.pages.content.judge import LEAST as LEAST_WORDS
+from outrider.pages.content.judge import SPEAKS, choose, likely_content
 from outrider.pages.content.kind import KINDS, Kinds, mean_of
 from outrider.pages.content.main import parsed
-from outrider.pages.content.mending import mended
 from outrider.pages.content.model import FILE, Model, model
-from outrider.pages.content.select import kept
 from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import read_signals
 from outrider.pages.content.walk import cut_into_blocks
@@ -173,14 +171,11 @@ def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.fl
     return mean_of(np.hstack([page.rows[:, columns], extra]), page.sizes)
 
 
-def score(learned: Model, page: Page, extra: NDArray) -> float:
-    """F1 of the blocks that the model keeps."""
-    p = learned.probabilities(np.hstack([page.rows[:, learned.columns], extra]))
-    keep, _ = kept(p, page.sizes)
-    if float(page.sizes[keep].sum()) < min(LEAST_WORDS, float(page.sizes.sum()) * 0.5):
-        keep[:] = True  # as the package does: else a page without a reference would reward a silence that nobody gets
+def score(learned: Model, page: Page, extra: NDArray, kind: str) -> float:
+    """F1 of the blocks that the package would keep."""
+    likely = likely_content(learned, np.hstack([page.rows[:, learned.columns], extra]), page.page, page.sizes)
     found: Counter[str] = Counter()
-    for at in mended(page.page, np.flatnonzero(keep).tolist()):
+    for at in choose(page.page, likely, page.sizes, kind)[0]:
         found.update(words(page.page.texts[at]))
     return f1(found, page.sample.text)
 
@@ -195,7 +190,8 @@ def one_fold(
     for at, each in enumerate(fold):
         if each == number:
             kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
-            found[at] = (score(learned, pages[at], extra[at]), kind == pages[at].sample.type)
+            told = kind if float(pages[at].sizes.sum()) >= SPEAKS else ""
+            found[at] = (score(learned, pages[at], extra[at], told), kind == pages[at].sample.type)
     return found
 
 

@@ -1,8 +1,7 @@
 """Blocks as numbers: what a classifier may know of each, independent of the page's language.
 
-Every function here puts columns down in a fixed order (`names` in `evals/extraction/columns.py` is not
-needed to use them: the model's file says which it takes). A page costs about two hundred array
-operations whatever its size.
+Every function here puts columns down in a fixed order, of which the model's file says which it takes. A page
+costs about two hundred array operations whatever its size.
 """
 
 import re

@@ -4,19 +4,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from outrider.pages.content.alike import agreed
 from outrider.pages.content.blocks import Blocks, parts_of
+from outrider.pages.content.copies import without_copies
 from outrider.pages.content.features import describe
 from outrider.pages.content.kind import mean_of
 from outrider.pages.content.lexicon import columns
-from outrider.pages.content.mending import mended
-from outrider.pages.content.model import model
+from outrider.pages.content.mending import headed, mended
+from outrider.pages.content.model import Model, likelihood, model
 from outrider.pages.content.select import kept
 from outrider.pages.content.signals import Signals
 
+Floats = NDArray[np.float32]
 WINDOW = 1_200  # blocks that are judged together, each of which takes 10 kB for a moment
 LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
 SPEAKS = 60  # words from which a page's shape says what it is
+WITH_COPIES = frozenset(
+    {"documentation", ""}
+)  # kinds of pages that say things twice on purpose, or too few words to tell
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -33,18 +40,30 @@ def judge(page: Blocks, signals: Signals) -> Judged:
     """Judges a page that has blocks; the kind is told from its first 1,200."""
     parts = [_part(part, signals) for part in parts_of(page, WINDOW, LONGEST)]
     words = np.concatenate([part[1] for part in parts])
-    keep, expected = kept(np.concatenate([part[0] for part in parts]), words)
+    kind = parts[0][2] if float(words.sum()) >= SPEAKS else ""
+    chosen, facts = choose(page, np.concatenate([part[0] for part in parts]), words, kind)
+    return Judged(chosen, kind, facts)
+
+
+def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list[int], dict[str, Any]]:
+    """The numbers of the blocks to keep, and facts, by how likely each is content and by the page's kind."""
+    keep, expected = kept(likely, words)
     facts: dict[str, Any] = {"expected": round(expected, 3)}
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    kind = parts[0][2] if float(words.sum()) >= SPEAKS else ""
-    return Judged(mended(page, np.flatnonzero(keep).tolist()), kind, facts)
+    chosen = headed(page, mended(page, np.flatnonzero(keep).tolist()), likely)
+    return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 
 
-def _part(page: Blocks, signals: Signals) -> tuple[Any, Any, str]:
+def likely_content(learned: Model, features: Floats, page: Blocks, words: Floats) -> Floats:
+    """How likely each block is content, by its own features and by the blocks that look the same."""
+    return likelihood(agreed(learned.scores(features), page, words))
+
+
+def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
     """Of each block how likely it is content, and its words; what kind of page they are of."""
     learned = model()
     features, words = describe(page, signals)
     features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
-    return learned.probabilities(features), words, learned.kinds.of(mean_of(features, words))
+    return likely_content(learned, features, page, words), words, learned.kinds.of(mean_of(features, words))

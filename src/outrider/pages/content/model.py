@@ -20,7 +20,7 @@ FILE = Path(__file__).with_name("content.npz")
 
 @dataclass(slots=True)
 class Model:
-    """Standardised features in, probabilities out.
+    """Standardised features in, scores out.
 
     Attributes:
         columns: Which of the features are used.
@@ -39,14 +39,18 @@ class Model:
     kinds: Kinds
     provenance: dict[str, Any]
 
-    def probabilities(self, features: Floats) -> Floats:
-        """How likely each row is content."""
+    def scores(self, features: Floats) -> Floats:
+        """How likely each row is content, as the logarithm of the odds."""
         rows = np.clip((features - self.mean) * self.scale, -4, 4)
         last = len(self.layers) - 2
         for at in range(0, last, 2):
             rows = np.maximum(rows @ self.layers[at] + self.layers[at + 1], 0)
-        scores = (rows @ self.layers[last] + self.layers[last + 1])[:, 0]
-        return 1 / (1 + np.exp(-np.clip(scores, -15, 15)))
+        return (rows @ self.layers[last] + self.layers[last + 1])[:, 0]
+
+
+def likelihood(scores: Floats) -> Floats:
+    """The probabilities that logarithms of odds stand for."""
+    return 1 / (1 + np.exp(-np.clip(scores, -15, 15)))
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,8 @@
 
 With p the probability of a block and n its words, the expected F1 of keeping a set K is about
 2 Σ(p·n over K) / (Σ(n over K) + Σ(p·n over all)). For any size of K the best set is a prefix of the
-blocks sorted by p (Lewis 1995, "Evaluating and optimizing autonomous text classification systems").
+blocks sorted by p (Lewis 1995, "Evaluating and optimizing autonomous text classification systems"). It is
+as good as the probabilities are: they must come from a model that was trained on likelihood.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LOWEST, HIGHEST = 0.25, 0.5  # of the threshold, chosen on grouped folds
+LENIENCE = 0.8  # of the best threshold: costs .0003 of F1 on grouped folds, and keeps more lists and links
 
 
 def kept(probabilities: NDArray[Any], words: NDArray[Any]) -> tuple[NDArray[np.bool_], float]:
@@ -21,7 +22,6 @@ def kept(probabilities: NDArray[Any], words: NDArray[Any]) -> tuple[NDArray[np.b
     p, n = probabilities[order], words[order]
     gained = np.cumsum(p * n)
     expected = 2 * gained / (np.cumsum(n) + gained[-1] + 1e-9)
-    threshold = min(max(float(p[int(np.argmax(expected))]), LOWEST), HIGHEST)
-    keep = probabilities >= threshold
+    keep = probabilities >= LENIENCE * p[int(np.argmax(expected))]
     hit = float((probabilities * words)[keep].sum())
     return keep, 2 * hit / (float(words[keep].sum()) + float(gained[-1]) + 1e-9)

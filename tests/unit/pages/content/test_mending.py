@@ -1,9 +1,10 @@
 """What the cut of a page must not tear apart."""
 
+import numpy as np
 import pytest
 
 from outrider.pages.content.main import parsed
-from outrider.pages.content.mending import mended
+from outrider.pages.content.mending import headed, mended
 from outrider.pages.content.walk import cut_into_blocks
 
 TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
@@ -43,3 +44,18 @@ def test_what_belongs_to_chosen_blocks_is_chosen(source: str, dropped: set[str])
 )
 def test_what_stands_alone_stays_left_out(source: str, dropped: set[str]):
     assert dropped.isdisjoint(chosen_of(source, dropped))
+
+
+@pytest.mark.parametrize(
+    ("likely", "kept"),
+    [
+        ([0.2, 0.3, 0.9, 0.2], ["Harbours", "Aber", "Four metres"]),
+        ([0.01, 0.3, 0.9, 0.2], ["Aber", "Four metres"]),
+        ([0.2, 0.01, 0.9, 0.2], ["Four metres"]),
+    ],
+)
+def test_a_heading_right_above_the_content_goes_with_it_unless_it_is_quite_unlikely(
+    likely: list[float], kept: list[str]
+):
+    page = cut_into_blocks(parsed("<h1>Harbours</h1><h2>Aber</h2><p>Four metres</p><p>Subscribe").body)
+    assert [page.texts[at] for at in headed(page, [2], np.array(likely, np.float32))] == kept

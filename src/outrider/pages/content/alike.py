@@ -1,0 +1,33 @@
+"""Blocks of one making decide together: items of a list, cells of a column, titles of cards, posts of a thread.
+
+Their elements, and all elements around them, have the same tags and classes. A model that sees one block at a time
+keeps some and drops others by chance of their length; half of each block's score is therefore the mean of its kind.
+On grouped folds of the large corpus this is worth .0013 of F1, on every fold something; more than half is no better,
+and wider groups (all blocks of cards that look the same) are worse.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outrider.pages.content.blocks import Blocks
+
+SHARE = 0.5  # of a block's score that its kind decides
+FEWEST = 3  # blocks of a kind
+
+
+def agreed(scores: NDArray[np.float32], page: Blocks, words: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The scores of blocks, drawn to the mean of those that look the same.
+
+    Long blocks count by the root of their words.
+
+    Args:
+        scores: Of each block, on the scale on which they are added (logits).
+        page: The blocks.
+        words: Of each block.
+    """
+    kind = np.array([page.elements[row[0]][4] for row in page.rows])
+    weight = np.sqrt(words + np.float32(0.5))
+    often = np.bincount(kind)
+    mean = np.bincount(kind, weight * scores) / np.maximum(np.bincount(kind, weight), 1e-9)
+    share = np.where(often >= FEWEST, SHARE, 0.0)[kind]
+    return ((1 - share) * scores + share * mean[kind]).astype(np.float32)
