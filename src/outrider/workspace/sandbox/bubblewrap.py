@@ -45,7 +45,7 @@ class Bubblewrap:
     def plan(self, job: Job, uid: int | None, proxy: Path | None) -> Plan:
         reading, writing = os.pipe()
         theirs = [writing]
-        words: list[str | Path] = [self._program, *APART.split(), *NOBODY.split(), *_system()]
+        words: list[str | Path] = [Path(self._program), *APART.split(), *NOBODY.split(), *_system()]
         words += ["--size", str(min(TEMPORARY, job.limits.memory)), "--tmpfs", INSIDE.temporary]
         words += [word for path in job.reads for word in ("--ro-bind", path, str(path))]
         beside = {f"{INSIDE.beside}/{name}": content for name, content in job.beside.items()}

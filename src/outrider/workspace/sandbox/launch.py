@@ -46,7 +46,10 @@ def stage(spec: dict) -> None:
     heard()
     os.chdir("/")
     command = [places[word] if isinstance(word, int) else word for word in spec["command"]]
-    os.execv(command[0], command)
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        sys.exit(f"bubblewrap does not start: {error.strerror}")
 
 
 def staged(sources: list[str]) -> list[str]:

@@ -1,0 +1,42 @@
+"""Output is taken whole, and kept within its limit: the beginning and the end."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.workspace.sandbox.output import Output
+
+
+@given(st.lists(st.binary(max_size=50), max_size=40), st.integers(2, 400))
+def test_what_is_kept_is_the_beginning_and_the_end(blocks: list[bytes], limit: int):
+    output = Output(limit)
+    for block in blocks:
+        output.add(block)
+    whole = b"".join(blocks)
+    assert output.total == len(whole)
+    assert 0 <= output.dropped <= max(0, len(whole) - limit // 2)
+    if not output.dropped:
+        assert output.text == whole.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+@given(st.integers(1, 5_000), st.integers(1, 700))
+def test_no_more_is_kept_than_the_limit_and_one_block(size: int, block: int):
+    output = Output(1_000)
+    data = bytes(number % 26 + 97 for number in range(size))
+    for at in range(0, size, block):
+        output.add(data[at : at + block])
+    assert output.total - output.dropped <= 1_000 + block
+    assert output.text.startswith(data[: min(size, 500)].decode())
+    assert output.text.endswith(data[-min(size, 500) :].decode())
+
+
+def test_bytes_that_are_no_text_are_shown_as_such():
+    output = Output(100)
+    output.add(b"caf\xc3\xa9 \xff\r\n")
+    assert output.text == "café \ufffd\n"
+
+
+def test_a_letter_that_comes_in_two_blocks_is_one():
+    output = Output(100)
+    output.add(b"caf\xc3")
+    output.add(b"\xa9")
+    assert output.text == "café"
