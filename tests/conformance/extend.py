@@ -9,6 +9,9 @@ from mcp_types import (
     CallToolRequestParams,
     CompleteRequestParams,
     GetPromptRequestParams,
+    GetPromptResult,
+    InputRequiredResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
@@ -21,11 +24,11 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from .prompts import complete, get_prompt, list_prompts
+from .prompts import PROMPTS, complete, get_prompt, prompts
 from .resources import STATIC, list_templates, subscribe
 from .scripted import BUS, EXTRAS, Answer, Context
 
-OURS = ("tools/list", "tools/call", "resources/list", "resources/read")
+OURS = ("tools/list", "tools/call", "resources/list", "resources/read", "prompts/list", "prompts/get")
 
 
 def extend(server: Server[Any]) -> Server[Any]:
@@ -50,6 +53,14 @@ def extend(server: Server[Any]) -> Server[Any]:
         kept = STATIC.get(str(params.uri))
         return ReadResourceResult(contents=[kept]) if kept else await ours["resources/read"](context, params)
 
+    async def list_prompts(context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        own = await ours["prompts/list"](context, params)
+        own.prompts.extend(prompts())
+        return own
+
+    async def named_prompt(context: Context, params: GetPromptRequestParams) -> GetPromptResult | InputRequiredResult:
+        return await (get_prompt if params.name in PROMPTS else ours["prompts/get"])(context, params)
+
     server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
@@ -58,7 +69,7 @@ def extend(server: Server[Any]) -> Server[Any]:
     server.add_request_handler("resources/subscribe", SubscribeRequestParams, subscribe)
     server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, subscribe)
     server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
-    server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)
+    server.add_request_handler("prompts/get", GetPromptRequestParams, named_prompt)
     server.add_request_handler("completion/complete", CompleteRequestParams, complete)
     server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(BUS))
     return server

@@ -1,12 +1,10 @@
-"""Prompts and completion, which Outrider does not offer."""
+"""The prompts that the suite asks for by name, and completion, which Outrider does not offer."""
 
 import base64
 from collections.abc import Callable
 from typing import Any
 
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
     Completion,
@@ -15,8 +13,6 @@ from mcp_types import (
     GetPromptResult,
     ImageContent,
     InputRequiredResult,
-    ListPromptsResult,
-    PaginatedRequestParams,
     Prompt,
     PromptArgument,
     PromptMessage,
@@ -47,18 +43,15 @@ PROMPTS: dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], list[Any]]]
 CONTEXT = {"user_context": form("What context should the prompt use?", context=TEXT)}
 
 
-async def list_prompts(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-    return ListPromptsResult(
-        prompts=[
-            Prompt(name=name, description=name, arguments=[PromptArgument(name=each, required=True) for each in wanted])
-            for name, (wanted, _) in PROMPTS.items()
-        ]
-    )
+def prompts() -> list[Prompt]:
+    """What is listed beside our own."""
+    return [
+        Prompt(name=name, description=name, arguments=[PromptArgument(name=each, required=True) for each in wanted])
+        for name, (wanted, _) in PROMPTS.items()
+    ]
 
 
 async def get_prompt(_: Context, params: GetPromptRequestParams) -> GetPromptResult | InputRequiredResult:
-    if params.name not in PROMPTS:
-        raise MCPError(INVALID_PARAMS, f"no prompt {params.name!r}")
     given = dict(params.arguments or {})
     if params.name == "test_input_required_result_prompt":
         answer = accepted(params, "user_context")
