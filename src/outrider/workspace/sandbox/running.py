@@ -24,7 +24,9 @@ from outrider.workspace.sandbox.watch import descendants, memory, shared_memory
 
 Why = Literal["", "timeout", "memory", "stopped", "disk"]
 START_SECONDS = 30.0
-LOOK_SECONDS = 0.1  # between two looks at the memory
+LOOK_SECONDS = 0.1  # between two looks at the memory; less often later, up to
+LOOK_MOST = 0.5
+LOOK_SHARE = 0.02  # of the time that it has run
 TEMPORARY = 256_000_000  # bytes of temporary files, where they are on the disk
 ROOM_SECONDS = 1.0  # between two looks at the room on disk, or so many times as long as one takes
 ROOM_SHARE = 20
@@ -155,7 +157,7 @@ class Running:
             if self._too_much_memory():
                 self.kill("memory")
                 return
-            await anyio.sleep(min(left, LOOK_SECONDS))
+            await anyio.sleep(min(left, LOOK_MOST, max(LOOK_SECONDS, LOOK_SHARE * self.seconds)))
         self.kill("timeout")
 
     async def _watch_room(self) -> None:
