@@ -10,7 +10,7 @@ from bench.figures import Part
 from bench.peers import ROOT
 
 PARTS = (
-    "cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents",
+    "cold_start", "call_overhead", "reading", "extraction", "browser", "tokens", "agents", "agent_tokens",
     "sandbox", "content", "grep",
 )  # fmt: skip
 REPORT = ROOT / "docs" / "benchmarks.md"
