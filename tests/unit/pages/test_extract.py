@@ -204,3 +204,47 @@ def test_a_page_with_large_drawings_keeps_its_links_and_lists():
     read = extract(f"<title>Charts</title>{drawing}{body}", url=URL, main=False)
     assert read.title == "Charts"
     assert read.markdown == ("Read [the tides](https://harbour.example/tides) first.\n\n1. Cast off.\n2. Look back.")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "author"),
+    [
+        ('<meta name=author content="Harbour Notes">', '<a rel=author href="/ida">Ida Marsh</a>', "Ida Marsh"),
+        (
+            "",
+            "<div itemprop=author><a itemprop=url href=x><b itemprop=name>Ida Marsh</b></a> 3 posts</div>",
+            "Ida Marsh",
+        ),
+        ('<meta name=author content="Harbour Notes">', "", "Harbour Notes"),
+        ('<meta name=twitter:creator content="@notes"><meta name=twitter:site content="@Notes">', "", ""),
+        ('<meta name=twitter:creator content="@ida"><meta name=twitter:site content="@Notes">', "", "@ida"),
+        ("", '<a rel=author href="/all">All 312 posts</a>', ""),
+    ],
+)
+def test_an_author_is_a_person_before_the_site(head: str, body: str, author: str):
+    page = f'<meta property="og:site_name" content="Harbour Notes">{head}<h1>Tides</h1>{body}<p>{WORDS * 5}'
+    assert extract(page, url=URL).author == author
+
+
+def test_a_time_beside_the_headline_is_that_of_the_page():
+    beside = '<h1>Tides</h1><p>By Ida, <time datetime="2024-03-05T08:30">in March</time></p>'
+    below = f"<p>{WORDS}</p>" * 12 + '<p>Seen <time datetime="2023-01-01">before</time></p>'
+    assert extract(beside + below, url=URL).published == "2024-03-05T08:30"
+    assert extract("<h1>Tides</h1>" + below, url=URL).published == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ("<p>It costs <span>EUR 163.12</span><span class=clipped>EUR 163.12</span> now", "It costs EUR 163.12 now"),
+        (
+            "<a href=/x>See all<span class=clipped>See all details</span></a>",
+            "[See all details](https://harbour.example/x)",
+        ),
+        ("<p>See all<span class=clipped>See all details</span> here", "See all details here"),
+        ("<p>again <span>again </span><span>again and again", "again again again and again"),
+        ("<div><h3>A card</h3></div><div><h3>A card</h3></div><p>Its words", "### A card\n\nIts words"),
+    ],
+)
+def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str, markdown: str):
+    assert extract(source, url=URL, main=False).markdown == markdown

@@ -19,13 +19,19 @@ TITLES = ("og:title", "twitter:title", "dc.title")
 DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
 DATES = ("article:published_time", "datepublished", "dc.date", "dc.date.issued", "dcterms.created", "date", "pubdate")
 DATES += ("citation_publication_date", "citation_date", "parsely-pub-date", "sailthru.date", "og:published_time")
-AUTHORS = ("author", "article:author", "dc.creator", "citation_author", "parsely-author", "twitter:creator")
+AUTHORS = ("author", "article:author", "dc.creator", "citation_author", "parsely-author")
 SITES = ("og:site_name", "application-name", "dc.publisher")
 JSON_LIMIT = 500_000  # characters of one JSON-LD script
 ITEMS = 2_000  # JSON-LD values that are looked at
 METAS = 500
 TIMES = 20
+# Blocks above and below the headline in which a time is that of the page: on 749 pages 18 right, 4 wrong, 3 of pages
+# that have none.
+ABOVE, BELOW = 4, 9
+BYLINES = 5
+BYLINE = 60  # characters of a name in the page itself
 ASKED = 'meta[content], link[rel~="canonical" i], script, time[pubdate], time[itemprop~="datePublished" i]'
+ASKED += ', a[rel~="author" i], [itemprop~="author" i]'
 WRAPPED = re.compile(r"\A\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*\Z")
 HEADLINE = NUMBER["h1"]
 WORKS = frozenset(  # schema.org types whose properties are those of the page
@@ -44,7 +50,8 @@ class Facts:
         heading: Its first heading of the first level.
         language: A BCP 47 tag.
         canonical: Its own address.
-        times: Of its elements that are marked as the time of publication.
+        times: Of its elements that are marked as the time of publication, and of those around its first heading.
+        bylines: The texts of its elements that are marked as naming an author, as far as they can be names.
         metas: The first content of each meta name.
         linked: Its JSON-LD objects in order.
         scripts: How many scripts it has.
@@ -55,6 +62,7 @@ class Facts:
     language: str = ""
     canonical: str = ""
     times: list[str] = field(default_factory=list)
+    bylines: list[str] = field(default_factory=list)
     metas: dict[str, str] = field(default_factory=dict)
     linked: list[dict[str, Any]] = field(default_factory=list)
     scripts: int = 0
@@ -77,9 +85,16 @@ class Facts:
         return next((match[0].replace(" ", "T", 1).replace(" ", "") for match in found if match), "")
 
     def author(self) -> str:
-        """The names of the authors, joined by commas; addresses are no names."""
-        named = self._meta(AUTHORS)
-        return named if named and "://" not in named else self._item("author", "creator")
+        """The names of the authors, joined by commas; the site's own name only where nobody is named.
+
+        Addresses are no names; an account is one if it is not the site's.
+        """
+        creator, own = self._meta(("twitter:creator",)), self._meta(("twitter:site",))
+        account = creator if own and own.lower() != creator.lower() else ""
+        declared = [self._meta(AUTHORS), self._item("author", "creator"), *self.bylines, account]
+        named = [each for each in declared if each and "://" not in each]
+        sites = {self.site().lower(), own.lower()}
+        return next((each for each in named if each.lower() not in sites), named[0] if named else "")
 
     def site(self) -> str:
         """The publication's name."""
@@ -111,9 +126,12 @@ def read_facts(tree: Any, page: Blocks, base: str) -> Facts:
     facts = Facts(language=_language(tree))
     title = tree.css_first("title")
     facts.title_tag = line_of((title.text() or "")[:2_000]) if title else ""
-    facts.heading = next((text for text, row in zip(page.texts, page.rows, strict=True) if _heads(page, row)), "")[:500]
+    headline = next((at for at, row in enumerate(page.rows) if _heads(page, row)), -1)
+    facts.heading = page.texts[headline][:500] if headline >= 0 else ""
     for node in tree.css(ASKED):
         _note(facts, node.tag, node.attributes, node, base)
+    if headline >= 0:
+        facts.times += [page.times[at] for at in range(headline - ABOVE, headline + BELOW) if at in page.times]
     facts.language = facts.language or line_of(facts.metas.get("content-language"), 20)
     return facts
 
@@ -138,10 +156,19 @@ def _note(facts: Facts, tag: str, given: dict[str, str | None], node: Any, base:
         facts.scripts += 1
         if "ld+json" in (given.get("type") or "").lower():
             facts.linked += objects(node.text() or "", ITEMS - len(facts.linked))
-    elif tag == "link":
+    elif tag == "link" and "itemprop" not in given:
         facts.canonical = facts.canonical or absolute(given.get("href") or "", base)
-    elif len(facts.times) < TIMES:
+    elif tag == "time" and len(facts.times) < TIMES:
         facts.times.append(given.get("datetime") or "")
+    elif tag not in ("time", "link") and len(facts.bylines) < BYLINES:
+        facts.bylines += _names(node)
+
+
+def _names(node: Any) -> list[str]:
+    """The text of an element if it can be a name, or that of the name in it."""
+    inner = node.css_first('[itemprop~="name" i]')
+    text = line_of((inner or node).text(separator=" ")[:500])
+    return [text] if 2 < len(text) <= BYLINE and not any(map(str.isdigit, text)) else []
 
 
 def objects(script: str, limit: int) -> list[dict[str, Any]]:

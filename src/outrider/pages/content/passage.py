@@ -15,6 +15,7 @@ from outrider.pages.content.blocks import (
 from outrider.pages.content.formula import of_picture
 
 PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
+TOLD = 5  # characters from which words that stand twice, one behind the other, are meant to be read once
 LONG_CELL = 160  # characters of a cell from which a row is layout
 BESIDE = 4  # pieces between a formula and the picture of it
 WAITING = 3  # pictures that wait for the next block with words
@@ -61,9 +62,27 @@ class Passage:
             self.last_break = False
         elif self.last_break and not text.isspace():
             self.last_break = False
+        last = self.pieces[-1] if self.pieces else ""
+        if last.__class__ is str and text.startswith(last) and len(last) >= TOLD and self._is_shut(last):
+            self._tell_again(last, text)
+            return
         self.pieces.append(text)
         if self.in_link:
             self.linked += len(text)
+
+    def _is_shut(self, text: str) -> bool:
+        return not self.listing and not text[-1].isspace()
+
+    def _tell_again(self, last: str, text: str) -> None:
+        """Takes in words that repeat those right before them, without a space: they are meant for screen readers."""
+        more = text[len(last) :]
+        if more and not more[0].isspace():
+            self.pieces.append(text)
+            more = text
+        elif more:
+            self.pieces[-1] = text
+        if self.in_link:
+            self.linked += len(more)
 
     def name_place(self, name: str) -> None:
         """Notes an id; links may lead there."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
 from outrider.pages.content.escape import escaped
@@ -46,6 +47,20 @@ def text_of(page: Blocks, chosen: list[int], heads: dict[int, str]) -> str:
     return "\n\n".join(plain)
 
 
+def _without_echoes(page: Blocks, chosen: list[int]) -> list[int]:
+    """The blocks without headings that say the same as one right before them, as cards that turn around have them."""
+    kept = chosen[:1]
+    for before, number in pairwise(chosen):
+        same = page.texts[number] == page.texts[before]
+        if not (same and _heads(page, number) and _heads(page, before)):
+            kept.append(number)
+    return kept
+
+
+def _heads(page: Blocks, number: int) -> bool:
+    return page.elements[page.rows[number][0]][1] in HEADINGS
+
+
 def _lines(page: Blocks, number: int) -> str:
     return source_of(page, page.rows[number][0], [number])
 
@@ -73,6 +88,7 @@ class Writer:
         told = [number for blocks in notes.blocks.values() for number in blocks]
         left_out = line_numbers(self.page, chosen).union(told)
         chosen = [number for number in chosen if number not in left_out] if left_out else chosen
+        chosen = _without_echoes(self.page, chosen)
         self.order = chosen + told
         at = 0
         while at < len(chosen):
