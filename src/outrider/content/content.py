@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from outrider.content.following import Follower
     from outrider.content.index import Index
     from outrider.content.minding import Minding
-    from outrider.content.search import Found, Searching, SearchOptions
+    from outrider.content.search import Found, Searched, Searching, SearchOptions
     from outrider.content.vectors import Vectors
 
 UNNAMED = "Unnamed Store"
@@ -338,15 +338,18 @@ class Content:
     async def _stores(self, own: str, **chosen: Any) -> list[Store]:
         return await self._short(lambda connection: reading.stores(connection, own, **chosen))
 
-    async def _searched(self, call: Call, wanted: Sequence[str] | None) -> dict[str, list[str]]:
-        """The stores to search, with the languages of each."""
+    async def _searched(self, call: Call, wanted: Sequence[str] | None) -> "dict[str, Searched]":
+        """The stores to search."""
         from sqlalchemy import select
 
+        from outrider.content.index import Mark
+        from outrider.content.search import Searched
         from outrider.content.tables import content_stores as table
 
-        query = select(table.c.id, table.c.languages, table.c.generation).where(table.c.scope == scope(call))
+        columns = (table.c.id, table.c.languages, table.c.generation, table.c.stamp)
+        query = select(*columns).where(table.c.scope == scope(call))
         rows = await self._short(lambda connection: connection.execute(query).all())
-        there = {row.id: row.languages.split() for row in rows}
+        there = {row.id: Searched(row.languages.split(), Mark(row.generation, row.stamp)) for row in rows}
         filled = [row.id for row in rows if row.generation]
         for each in wanted or ():
             if each not in there:

@@ -1,6 +1,6 @@
 """Letting an index catch up with the rows: what changed since it last looked, and no more."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,9 +23,19 @@ class Follower:
         self._index = index
         self._locks: dict[str, anyio.Lock] = {}
 
-    async def catch_up(self, stores: Collection[str]) -> None:
-        """Returns when the index has all that was committed to these stores before the call. Raises Unavailable."""
-        for store, (wanted, _) in (await self._rows(stores)).items():
+    async def catch_up(self, stores: Collection[str], marks: Mapping[str, Mark] | None = None) -> None:
+        """Returns when the index has all that was committed to these stores before the call.
+
+        Args:
+            stores: Their ids.
+            marks: How far their rows are, where the caller has just read that.
+
+        Raises:
+            Unavailable: of database or index.
+        """
+        if marks is None:
+            marks = {store: mark for store, (mark, _) in (await self._rows(stores)).items()}
+        for store, wanted in marks.items():
             if wanted == Mark() or await self._index.generation(store) == wanted:  # without a change there is no file
                 continue
             lock = self._locks.setdefault(store, anyio.Lock())

@@ -9,7 +9,7 @@ import anyio.to_thread
 from outrider.content.analysis import query_terms
 from outrider.content.following import Follower
 from outrider.content.highlight import Excerpt, best_excerpt
-from outrider.content.index import Index
+from outrider.content.index import Index, Mark
 from outrider.content.ranking import ranked
 from outrider.core.db import Database
 
@@ -99,6 +99,14 @@ class Found:
     notes: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Searched:
+    """A store that is searched: the languages of its texts, and how far its rows are."""
+
+    languages: Sequence[str]
+    mark: Mark
+
+
 class Searching:
     """Finds passages in stores that the caller may see."""
 
@@ -108,20 +116,20 @@ class Searching:
         self._follower = follower
         self._vectors = vectors
 
-    async def find(self, query: str, stores: Mapping[str, Sequence[str]], options: SearchOptions) -> Found:
+    async def find(self, query: str, stores: Mapping[str, Searched], options: SearchOptions) -> Found:
         """The best passages.
 
         Args:
             query: Words, or a question.
-            stores: Ids of the stores that are searched, each with the languages of its texts.
+            stores: Those that are searched, by id.
             options: How; `stores` there is not looked at.
         """
-        languages = sorted({name for names in stores.values() for name in names})
+        languages = sorted({name for store in stores.values() for name in store.languages})
         words = query_terms(query, languages)[:TERMS]
         within = await self._within(list(stores), options) if options.filtered else None
         if not stores or (within is not None and not within):
             return Found()
-        best = await self._ranking(query, words, list(stores), options, within)
+        best = await self._ranking(query, words, stores, options, within)
         chosen = [each for each in best if each[1] >= options.threshold][: options.top_n * 2]
         rows = await self._rows([chunk for chunk, _ in chosen])
         kept = [(chunk, score) for chunk, score in chosen if chunk in rows][: options.top_n]
@@ -135,7 +143,7 @@ class Searching:
         self,
         query: str,
         words: Sequence[tuple[str, ...]],
-        stores: Sequence[str],
+        stores: Mapping[str, Searched],
         options: SearchOptions,
         within: Collection[str] | None,
     ) -> Sequence[tuple[str, float]]:
@@ -143,7 +151,9 @@ class Searching:
         limit = max(options.top_n * PER_HIT, CANDIDATES)
         if options.mode == "keyword" or self._vectors is None:
             return await self._by_words(words, stores, limit, within)
-        near = [(each.chunk, each.score) for each in await self._vectors.nearest(query, stores, limit, within=within)]
+        near = [
+            (each.chunk, each.score) for each in await self._vectors.nearest(query, list(stores), limit, within=within)
+        ]
         if options.mode == "semantic":
             return near
         from outrider.content.fusion import fused
@@ -152,13 +162,17 @@ class Searching:
         return fused([await self._by_words(words, stores, limit, within), near], [1 - weight, weight])
 
     async def _by_words(
-        self, words: Sequence[tuple[str, ...]], stores: Sequence[str], limit: int, within: Collection[str] | None
+        self,
+        words: Sequence[tuple[str, ...]],
+        stores: Mapping[str, Searched],
+        limit: int,
+        within: Collection[str] | None,
     ) -> list[tuple[str, float]]:
-        await self._follower.catch_up(stores)
+        await self._follower.catch_up(stores, {store: each.mark for store, each in stores.items()})
         terms = list(dict.fromkeys(term for each in words for term in each))
         if not terms:
             return []
-        return ranked(words, await self._index.candidates(terms, stores, limit, within=within))
+        return ranked(words, await self._index.candidates(terms, list(stores), limit, within=within))
 
     async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
         """The contents that pass the filters."""
