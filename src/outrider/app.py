@@ -31,7 +31,7 @@ from outrider.core.events import Events
 from outrider.core.http import Http
 from outrider.core.prompting import ServiceContext
 from outrider.core.result import Result
-from outrider.core.tool import Toolset
+from outrider.core.tool import KnownTools, Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
 from outrider.pages.crawl import Crawler
@@ -261,6 +261,7 @@ def _build(loaded: Loaded, guard: Guard, proxy: str | None) -> tuple[App, Http]:
         catalogue, runs, conversations, questions, services[Citations], artifacts, database, _manner(loaded, catalogue)
     )
     every = {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
+    services[KnownTools] = KnownTools(name for toolset in every.values() for name in toolset.tools)
     served = Toolbox(_chosen(settings.toolsets, every, services), services, events, settings.tools)
     services[Offers] = Offers(content if "content_store" in served.toolsets else None, settings.content.offer)
     running = (content, browsers, runs, catalogue, models, delegation, evaluator, remote)
