@@ -48,6 +48,20 @@ async def test_a_playbook_is_kept_as_it_was_given(home: Path):
     assert shown["agentId"] == "anna"
 
 
+async def test_a_tool_that_nobody_here_has_is_worth_a_warning(home: Path):
+    async with opened(home) as app:
+        step = STEP | {"action": {"toolName": "add_tod", "purpose": "plan"}}
+        made = await app.call("create_playbook", ANNA, **(PRICES | {"workflow": [step]}))
+        assert made.data["warnings"] == [
+            "workflow.1.action.toolName: there is no tool 'add_tod' here; did you mean add_todo?"
+        ]
+        prefixed = [STEP | {"action": {"toolName": "mcp__outrider__add_todo", "purpose": "plan"}}]
+        changed = await app.call(
+            "update_playbook", ANNA, id=made.data["playbook"]["id"], playbook={"workflow": prefixed}
+        )
+        assert "warnings" not in changed.data
+
+
 async def test_each_assistant_sees_and_changes_only_its_own(home: Path):
     async with opened(home) as app:
         name = await kept(app)

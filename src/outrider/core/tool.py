@@ -111,6 +111,10 @@ def as_result(value: Any) -> Result:
     return Result((Text(str(value)),))
 
 
+class KnownTools(frozenset[str]):
+    """The names of all tools that are installed, offered or not; a service."""
+
+
 @dataclass
 class Toolset:
     """Tools that are served together as one MCP server.

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from difflib import get_close_matches
 
 from outrider.playbooks.playbook import Workflow
 
@@ -28,7 +29,8 @@ def problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
         workflow: What to check.
         tools: The known tools; none means that a step may name any.
     """
-    return [*_repeated(workflow), *_unknown_tools(workflow, tools), *_missing(workflow)]
+    strange = unknown_tools(workflow, tools) if tools else ()
+    return [*_repeated(workflow), *strange, *_missing(workflow)]
 
 
 def inputs_of(workflow: Workflow) -> list[str]:
@@ -49,10 +51,14 @@ def _repeated(workflow: Workflow) -> Iterator[str]:
                 yield f"workflow.{field}: {name!r} is given {count} times"
 
 
-def _unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[str]:
+def unknown_tools(workflow: Workflow, tools: Collection[str]) -> Iterator[str]:
+    """A sentence for each step whose tool is none of these, with the nearest names; prefixes of hosts do not count."""
     for place, step in enumerate(workflow.workflow, 1):
-        if tools and step.action.toolName not in tools:
-            yield f"workflow.{place}.action.toolName: there is no tool {step.action.toolName!r} here"
+        name = step.action.toolName.rpartition("__")[2]
+        if name not in tools:
+            close = get_close_matches(name, tools, n=2)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            yield f"workflow.{place}.action.toolName: there is no tool {name!r} here{hint}"
 
 
 def _missing(workflow: Workflow) -> Iterator[str]:

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
-from outrider.core.tool import Toolset
+from outrider.core.tool import KnownTools, Toolset
 from outrider.plans import Plan, Plans
 from outrider.playbooks import Playbook, Playbooks, Run, Step, SuccessCriteria, Workflow, problems
-from outrider.playbooks.check import inputs_of
+from outrider.playbooks.check import inputs_of, unknown_tools
 
 playbook = Toolset(
     "playbook",
@@ -40,6 +40,7 @@ class Answer(BaseModel, defer_build=True):
     instructions: list[str] = []
     todos: list[int] = Field(default=[], description="Ids of the todos that were made")
     runs: list[dict[str, Any]] = []
+    warnings: list[str] = []
 
     def __str__(self) -> str:
         return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False)
@@ -48,6 +49,7 @@ class Answer(BaseModel, defer_build=True):
 @playbook.tool(effect="write", title="Keep a playbook", stake="never_ask")
 async def create_playbook(
     playbooks: Playbooks,
+    known: KnownTools,
     call: Call,
     /,
     goal: Annotated[str, Field(min_length=1, max_length=2_000)],
@@ -61,8 +63,7 @@ async def create_playbook(
         "goal": goal, "workflow": workflow, "initialCommand": initialCommand, "successCriteria": successCriteria,
         "inputs": inputs or [],
     })  # fmt: skip
-    kept = await playbooks.create(call, content)
-    return Answer(success=True, playbook=_shown(kept))
+    return _kept(await playbooks.create(call, content), known)
 
 
 @playbook.tool(title="List playbooks")
@@ -81,6 +82,7 @@ async def get_playbook(playbooks: Playbooks, call: Call, /, id: Id) -> Answer:
 @playbook.tool(effect="write", title="Change a playbook", stake="never_ask")
 async def update_playbook(
     playbooks: Playbooks,
+    known: KnownTools,
     call: Call,
     /,
     id: Id,
@@ -89,8 +91,7 @@ async def update_playbook(
     ],
 ) -> Answer:
     """Replace some fields of a playbook; the others stay."""
-    kept = await playbooks.update(call, id, playbook)
-    return Answer(success=True, playbook=_shown(kept))
+    return _kept(await playbooks.update(call, id, playbook), known)
 
 
 @playbook.tool(effect="write", title="Delete a playbook")
@@ -205,6 +206,12 @@ async def page_of(playbooks: Playbooks, call: Call, page: int, page_size: int) -
     lines = [_line(number, each) for number, each in enumerate(found.items, first + 1)]
     facts = {"page": page, "pageSize": page_size, "totalItems": found.total, "totalPages": pages, "items": items}
     return Answer(success=True, page=facts, formattedText="\n".join(lines) or "no playbooks yet; create_playbook")
+
+
+def _kept(kept: Playbook, known: KnownTools) -> Answer:
+    """A playbook as it is now; tools that only the host may have are worth a word, and no error."""
+    strange = list(unknown_tools(kept.content, known))
+    return Answer(success=True, playbook=_shown(kept), **({"warnings": strange} if strange else {}))
 
 
 def _shown(kept: Playbook) -> dict[str, Any]:

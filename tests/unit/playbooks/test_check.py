@@ -21,7 +21,10 @@ def test_names_given_twice_are_problems():
 
 
 def test_a_tool_that_is_not_there_is_a_problem_where_the_tools_are_known():
-    assert problems(workflow({}), ["web_fetch"]) == ["workflow.1.action.toolName: there is no tool 'web_search' here"]
+    assert problems(workflow({}), ["web_fetch"]) == [
+        "workflow.1.action.toolName: there is no tool 'web_search' here; did you mean web_fetch?"
+    ]
+    assert problems(workflow({}), ["web_search"]) == []
 
 
 def test_data_that_nobody_gives_is_a_problem_once_inputs_are_declared():
