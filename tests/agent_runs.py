@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +62,16 @@ class Office:
             return [event async for event in self.app.runs.follow(run.id, after)]
 
 
-async def begin(app: App, query: str, *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
+async def begin(
+    app: App,
+    query: str,
+    *,
+    budgets: dict[str, Any] | None = None,
+    add: Sequence[str] = (),
+    above: Run | None = None,
+    **fields: Any,
+) -> Run:
+    """A run that begins: with what its caller adds to its tools, and below another run if one is given."""
     described: dict[str, Any] = {
         "name": "tester",
         "description": "tests",
@@ -71,7 +80,8 @@ async def begin(app: App, query: str, *, budgets: dict[str, Any] | None = None, 
     }
     agent = Agent(**(described | fields), budgets=Budgets(**(budgets or {})))
     conversation = await app.runs.conversations.create(Call(), agent.name, title="test")
-    return await app.runs.start(agent, query, Call(identity="ann"), conversation=conversation)
+    call = above.call("call_of_another") if above else Call(identity="ann")
+    return await app.runs.start(agent, query, call, conversation=conversation, toolsets=add)
 
 
 @asynccontextmanager

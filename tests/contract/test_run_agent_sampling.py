@@ -70,7 +70,7 @@ async def test_an_agent_with_tools_says_that_sampling_has_none(era: str, home: P
 
 @pytest.mark.parametrize(("era", "lends"), [(NEWEST, Lends()), (HANDSHAKE, None), (OLDEST, None)])
 async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: Lends | None, home: Path):
-    options = {"sampling_callback": lends} if lends else {}
+    options: dict[str, Any] = {"sampling_callback": lends} if lends else {}
     async with house(home) as app, connected(app.server(), era, **options) as client:
         result = await client.call_tool("run_poet", {"query": "A line."})
     assert (error(result)["code"], error(result)["message"]) == ("no_model", "no model is configured")

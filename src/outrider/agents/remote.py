@@ -25,6 +25,9 @@ Send = Callable[[Call, dict[str, Any]], Awaitable[Result]]
 class Servers(Protocol):
     """The MCP servers that the operator has configured."""
 
+    @property
+    def names(self) -> Collection[str]: ...
+
     async def tools(self, server: str) -> Sequence["RemoteTool"]:
         """What the server offers now; it is started or connected to if it is not yet.
 

@@ -45,6 +45,7 @@ def frozen(
     served: Toolbox,
     every: Toolbox,
     remote: Mapping[str, Tool] | None = None,
+    added: Mapping[str, Tool] | None = None,
 ) -> Agent:
     """The agent with its tools by name, as they are offered now.
 
@@ -58,13 +59,14 @@ def frozen(
         served: What hosts get; agents of a workspace's file get of it only, because they may choose and not widen.
         every: All of the house's tools.
         remote: The tools of the other servers that the agent names.
+        added: Those of the servers that the caller asks for besides.
 
     Raises:
         NotFound: A toolset or tool that is not offered.
     """
     wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
     house = served if agent.origin == "workspace" else every
-    seen = restricted(house, wanted, remote)
+    seen = restricted(house, wanted, {**(remote or {}), **(added or {})})
     stakes = dict(seen.policy.stakes)
     if above is not None:
         known = {*restricted(house, agent, remote).tools, *above.definition.get("tools", ())}

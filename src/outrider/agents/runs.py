@@ -116,7 +116,7 @@ class Runs:
             query: What is asked.
             call: For whom; `call.run` is the run that asks, if one does.
             conversation: Where it speaks.
-            toolsets: Further toolsets for this run.
+            toolsets: Further toolsets for this run, and other MCP servers by their names.
             files: What comes with the question, each with `id` and `title`.
             budget: What the caller allows; the agent's own and the house's budgets hold besides.
             message_id: The message that it answers; posted now if there is none yet.
@@ -218,8 +218,13 @@ class Runs:
         from outrider.agents.rights import frozen
 
         served, every = await self._worker.boxes()
-        remote = await offered(self._servers, agent.mcp) if self._servers else {}
-        return frozen(agent, toolsets, above, served=served, every=every, remote=remote)
+        if self._servers is None:
+            return frozen(agent, toolsets, above, served=served, every=every)
+        beside = [each for each in toolsets if each in self._servers.names and each not in every.toolsets]
+        remote, added = await offered(self._servers, agent.mcp), await offered(self._servers, beside)
+        agent = agent.model_copy(update={"mcp": [*agent.mcp, *beside]})
+        toolsets = [each for each in toolsets if each not in beside]
+        return frozen(agent, toolsets, above, served=served, every=every, remote=remote, added=added)
 
     async def _lender(self, agent: Agent, call: Call) -> Lender | None:
         """The client's own model where there is no other; None where there is. Raises NotConfigured."""

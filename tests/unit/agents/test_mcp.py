@@ -47,6 +47,23 @@ async def test_an_agent_calls_another_servers_tool(pages: Path):
     assert [each["what"] for each in done(pages)] == ["look"]
 
 
+async def test_a_caller_adds_a_server_as_any_toolset(pages: Path):
+    async with house(LOOK, pages) as office:
+        run = await office.begin(toolsets=[], add=["notes"])
+        ended = await office.end(run)
+    assert ended.status == "completed"
+    assert [each["what"] for each in done(pages)] == ["look"]
+
+
+async def test_what_another_agent_adds_asks_for_every_call(pages: Path):
+    turns = script(Turn(calls=[("notes_look", {})]), Turn(text="Seen."))
+    async with house(turns, pages) as office:
+        above = await office.run(toolsets=["ledger"])
+        run = await office.begin(toolsets=[], add=["notes"], above=above)
+        ended = await office.end(run)
+    assert (ended.status, done(pages)) == ("blocked", [])
+
+
 async def test_one_tool_can_be_chosen(pages: Path):
     async with house(LOOK, pages) as office:
         await office.run(toolsets=[], mcp="notes/look")
