@@ -211,7 +211,8 @@ async def page_of(playbooks: Playbooks, call: Call, page: int, page_size: int) -
 def _kept(kept: Playbook, known: KnownTools) -> Answer:
     """A playbook as it is now; tools that only the host may have are worth a word, and no error."""
     strange = list(unknown_tools(kept.content, known))
-    return Answer(success=True, playbook=_shown(kept), **({"warnings": strange} if strange else {}))
+    shown = Answer(success=True, playbook=_shown(kept))
+    return shown.model_copy(update={"warnings": strange}) if strange else shown
 
 
 def _shown(kept: Playbook) -> dict[str, Any]:
