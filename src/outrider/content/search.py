@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio.to_thread
@@ -195,15 +196,8 @@ class Searching:
 
     async def _rows(self, chunks: Sequence[str]) -> dict[str, Any]:
         """The rows of these chunks that are (still) there, with what is said of their contents."""
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_chunks as table
-        from outrider.content.tables import contents
-
-        names = ("filename", "mime_type", "title", "source", "language", "uploaded_at")
-        query = select(table, *(contents.c[name] for name in names)).join(contents, contents.c.id == table.c.content_id)
-        query = query.where(table.c.id.in_(chunks[:IDS_AT_ONCE]))
-        found = await self._database.short(lambda connection: list(connection.execute(query)), write=False)
+        given = {"ids": list(chunks[:IDS_AT_ONCE])}
+        found = await self._database.short(lambda connection: list(connection.execute(_hits(), given)), write=False)
         return {row.id: row for row in found}
 
     async def _with_neighbours(self, hits: Sequence[Hit], count: int) -> list[Hit]:
@@ -226,6 +220,19 @@ class Searching:
         whole = joined(rows)
         first = rows[0].start if rows else hit.start
         return replace(hit, before=whole[: max(hit.start - first, 0)], after=whole[hit.end - first :])
+
+
+@lru_cache(maxsize=1)
+def _hits() -> Any:
+    """Chunks by their ids with what is said of their contents; built once, which takes longer than asking."""
+    from sqlalchemy import bindparam, select
+
+    from outrider.content.tables import content_chunks as table
+    from outrider.content.tables import contents
+
+    names = ("filename", "mime_type", "title", "source", "language", "uploaded_at")
+    query = select(table, *(contents.c[name] for name in names)).join(contents, contents.c.id == table.c.content_id)
+    return query.where(table.c.id.in_(bindparam("ids", expanding=True)))
 
 
 def joined(rows: Sequence[Any]) -> str:
