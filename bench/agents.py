@@ -13,13 +13,14 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any, Self
 
+from bench.agent_steps import durable
 from bench.call_overhead import plugin
 from bench.figures import Measured, Part
 from bench.peers import HERE, outrider
 from bench.processes import family, megabytes
 from bench.server import TICKS, Server
 
-BARE, OURS, BRISK = "bare pydantic-ai loop", "outrider mcp", "outrider mcp, 20 notices a second"
+BARE, OURS, CALM = "bare pydantic-ai loop", "outrider mcp", "outrider mcp, 5 notices a second"
 STEPS = 30
 AT_ONCE = 50
 AGENT = "---\ndescription: Works for the benchmark\ntoolsets: [echoes]\n---\nDo it.\n"
@@ -82,11 +83,13 @@ def run(*, quick: bool) -> Part:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = stack.enter_context(_model())
         workers: dict[str, Bare | Ours] = {BARE: stack.enter_context(Bare(url))}
-        for name, rate in ((OURS, 5), (BRISK, 20)):
+        for name, rate in ((OURS, 20), (CALM, 5)):
             workers[name] = stack.enter_context(_ours(Path(folder) / str(rate), url, rate))
         alone = _turns({BARE: workers[BARE], OURS: workers[OURS]}, 1, LONG, 1 if quick else 7)
+        one = _turns(workers, 1, MANY, 1 if quick else 3)
         many = _turns(workers, AT_ONCE, MANY, 1 if quick else 3)
-    return Part("Agents", METHOD, [*_steps(alone), *_crowd(many)])
+    written = durable(1 if quick else 5)
+    return Part("Agents", METHOD, [*_steps(alone), *written, *_ways("one run", one), *_crowd(many)])
 
 
 METHOD = (
@@ -94,8 +97,10 @@ METHOD = (
     f"and a call of a tool that repeats a word; one run has {STEPS}. Outrider writes each down before and after (in "
     f"SQLite), so that another process could go on with it. Then {AT_ONCE} runs at the same time, each of three steps "
     "and 40 words that come 50 milliseconds apart: the way of a word is from the model's server to the event in the "
-    "bare loop's own process, and for Outrider to the MCP client over stdio, which hears five notices a second at most "
-    "unless `run_agent.progress_per_second` says more. Memory is that of the process after its turn."
+    "bare loop's own process, and for Outrider to the MCP client over stdio, which hears twenty notices a second at "
+    "most unless `run_agent.progress_per_second` says otherwise; one run alone speaks the same words. A durable step "
+    "is what of this is written for one call of a tool: two transactions, measured without anything else. Memory is "
+    "that of the process after its turn."
 )
 
 
@@ -105,13 +110,19 @@ def _steps(done: dict[str, list[Done]]) -> list[Measured]:
     return [Measured("wall milliseconds a step", BARE, wall), Measured("CPU milliseconds a step", BARE, cpu)]
 
 
-def _crowd(done: dict[str, list[Done]]) -> list[Measured]:
+def _ways(which: str, done: dict[str, list[Done]]) -> list[Measured]:
     def way(at: int) -> dict[str, list[float]]:
         return {name: [quantiles(each.late, n=100)[at] * 1000 for each in turns] for name, turns in done.items()}
 
     return [
-        Measured("milliseconds of a word's way, half of them", BARE, way(49), digits=0),
-        Measured("milliseconds of a word's way, 95 of 100", BARE, way(94), digits=0),
+        Measured(f"milliseconds of a word's way, {which}, half of them", BARE, way(49), digits=0),
+        Measured(f"milliseconds of a word's way, {which}, 95 of 100", BARE, way(94), digits=0),
+    ]
+
+
+def _crowd(done: dict[str, list[Done]]) -> list[Measured]:
+    return [
+        *_ways(f"{AT_ONCE} runs", done),
         Measured(f"seconds for {AT_ONCE} runs", BARE, {name: [each.wall for each in of] for name, of in done.items()}),
         Measured(
             f"CPU seconds for {AT_ONCE} runs", BARE, {name: [each.cpu for each in of] for name, of in done.items()}
