@@ -13,6 +13,7 @@ import anyio
 import pytest
 from inline_snapshot import snapshot
 
+import eras
 import fakes
 import houses
 from outrider.app import App, open_app
@@ -399,3 +400,25 @@ async def test_the_tool_of_the_other_system_is_not_offered(app: App):
         expected,
     ]
     assert os.name in ("posix", "nt")
+
+
+@pytest.mark.parametrize("era", eras.ERAS)
+async def test_a_client_gets_text_data_and_pictures(place: Path, era: str):
+    async with opened(place) as app, eras.connected(app.server("workspace"), era) as client:
+        code = f"open('plot.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nprint('done')"
+        found = await client.call_tool("execute_python", {"code": code})
+        assert [item.type for item in found.content] == ["text", "image"]
+        assert found.content[1].mime_type == "image/png"
+        assert base64.b64decode(found.content[1].data) == PNG
+        assert found.structured_content["stdout"] == "done\n"
+        assert not found.is_error
+        failed = await client.call_tool("execute_shell", {"command": "exit 3"})
+        assert failed.is_error
+        assert failed.structured_content["exit_code"] == 3
+
+
+async def test_a_person_who_says_no_is_heard(place: Path):
+    async with opened(place, tools={}) as app:
+        with pytest.raises(Refused):
+            await shell(app, "touch made", Call(session="mine", answer=False))
+        assert (await shell(app, "ls", Call(session="mine", answer=True))).data["stdout"] == ""
