@@ -141,7 +141,6 @@ async def _agents(app: "App") -> AsyncGenerator[Finding]:
 
 async def _code(app: "App") -> AsyncGenerator[Finding]:
     """How well code of models would be kept in, whether the tools for it are served or not."""
-    from outrider.workspace.sandbox.interpreters import find_deno
     from outrider.workspace.sandbox.sandbox import remedy
 
     sandbox = app.processes.sandbox
@@ -154,10 +153,14 @@ async def _code(app: "App") -> AsyncGenerator[Finding]:
         yield Finding("note", "code: not isolated, it may do all that Outrider may", "set `code.isolation` to auto")
     else:
         yield Finding("ok", f"code: isolated by {found.level}")
-    try:
-        find_deno(sandbox.settings.deno, None)
-    except OutriderError as error:
-        yield Finding("note", f"code: {error.message}", error.hint)
+    if found.level is None:
+        return
+    folder = app.loaded.settings.data_dir
+    for name, program in (("Python", sandbox.python), ("TypeScript", sandbox.deno)):
+        try:
+            yield Finding("ok", f"code: {name} is run by {(await program(folder)).executable}")
+        except OutriderError as error:
+            yield Finding("note", f"code: {error.message}", error.hint)
 
 
 async def _unfit(app: "App", agent: "Agent") -> Finding | None:
