@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelResponse,
     TextPart,
@@ -45,6 +44,8 @@ class Memory:
         sources: What references stand for.
         removed: Calls whose results are only named.
         until: How many of the first messages the summary stands for.
+        allowance: Characters of each result that is left; 0 for all.
+        tools: Bytes of the tools' descriptions, by their names.
     """
 
     limit: int
@@ -53,7 +54,8 @@ class Memory:
     removed: set[str] = field(default_factory=set)
     summary: str = ""
     until: int = 0
-    allowance: int = 0  # characters of each result that is left; 0 for all
+    allowance: int = 0
+    tools: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def view(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """The messages as the model gets them. Every result follows its call, and every call has its result."""
@@ -76,7 +78,7 @@ class Memory:
                 return
             if part.tool_call_id not in self.removed and len(_text(part)) > SHORT:
                 self.removed.add(part.tool_call_id)
-                over -= len(_text(part).encode()) / BYTES
+                over -= _bytes(_text(part)) / BYTES
 
     def boundary(self, messages: Sequence[ModelMessage]) -> int:
         """Where the last steps begin: at a response, so that no call is parted from its result; 0 for nowhere."""
@@ -110,19 +112,26 @@ class Memory:
     def squeeze(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> None:
         """Cuts every result that is left, so that they fit together."""
         results = [each for each in _results(messages[self.until :]) if each.tool_call_id not in self.removed]
-        rest = self._size(messages, parameters) - sum(len(_text(each).encode()) for each in results) / BYTES
+        rest = self._size(messages, parameters) - sum(_bytes(_text(each)) for each in results) / BYTES
         room = max(0.0, self.limit * TARGET - rest) * BYTES / 2  # a character may take two bytes and more
         self.allowance = max(2 * ENDING, int(room / max(1, len(results))))
 
     def _size(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> float:
-        shown = ModelMessagesTypeAdapter.dump_python(self.view(messages), mode="json")
-        tools = [[each.name, each.description, each.parameters_json_schema] for each in parameters.function_tools]
-        sizes = (sum(_weight(part) for part in each["parts"]) for each in shown)
-        instructions = next((each["instructions"] for each in reversed(shown) if each.get("instructions")), "")
-        return (sum(sizes) + len(json.dumps(tools, default=str)) + len(instructions.encode())) / BYTES
+        shown = self.view(messages)
+        said = sum(_weight(part) for each in shown for part in each.parts)
+        asked = [each.instructions for each in reversed(shown) if isinstance(each, ModelRequest) and each.instructions]
+        return (said + _bytes(asked[0] if asked else "") + self._weight_of(parameters)) / BYTES
+
+    def _weight_of(self, parameters: ModelRequestParameters) -> int:
+        """The bytes of the tools' descriptions, which are the same at every step."""
+        names = tuple(each.name for each in parameters.function_tools)
+        if names not in self.tools:
+            listed = [[each.name, each.description, each.parameters_json_schema] for each in parameters.function_tools]
+            self.tools[names] = len(json.dumps(listed, default=str))
+        return self.tools[names]
 
     def _shown(self, message: ModelMessage) -> ModelMessage:
-        if not isinstance(message, ModelRequest):
+        if not isinstance(message, ModelRequest) or not (self.removed or self.allowance):
             return message
         return replace(message, parts=[self._part(part) for part in message.parts])
 
@@ -164,10 +173,14 @@ def _text(part: ToolReturnPart) -> str:
     return part.content if isinstance(part.content, str) else json.dumps(part.content, default=str)
 
 
-def _weight(part: Mapping[str, Any]) -> int:
-    """The bytes of what is said in a part, whatever its kind."""
-    said = [part.get(name) for name in ("content", "args", "tool_name")]
-    return 20 + sum(len((each if isinstance(each, str) else json.dumps(each)).encode()) for each in said if each)
+def _weight(part: Any) -> int:
+    """The bytes of what is said in a part, whatever its kind, and a little for what stands around it."""
+    said = (getattr(part, name, None) for name in ("content", "args", "tool_name"))
+    return 20 + sum(_bytes(each if isinstance(each, str) else json.dumps(each, default=str)) for each in said if each)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def _lines(message: ModelMessage, *, chars: int) -> list[str]:
