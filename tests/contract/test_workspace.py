@@ -2,11 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.types import EmbeddedResource, TextContent
 
@@ -310,3 +313,38 @@ async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
         assert str(card.resource.uri).startswith("ui://export/zip/")
         wrong = await client.call_tool("read_file", {"path": "../x"})
         assert wrong.is_error
+
+
+async def test_many_sessions_at_once_keep_apart_and_lose_nothing(app: App):
+    async def work(number: int) -> None:
+        mine = Call(session=f"s{number % 8}")
+        await app.call("write_file", mine, path="log.txt", content=f"{number}\n", mode="a")
+        found = await app.call("grep", mine, pattern=f"^{number}$", path=".")
+        assert found.data["count"] == 1
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(48):
+            tasks.start_soon(work, number)
+    for session in range(8):
+        lines = (await text(app, "read_file", Call(session=f"s{session}"), path="log.txt")).split()
+        assert sorted(map(int, lines)) == list(range(session, 48, 8))
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from outrider.core.errors import Unavailable
+from outrider.workspace.files import Files
+files = Files(Path(sys.argv[1]) / "w")
+files.write("kept.txt", "kept")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+try:
+    files.write("kept.txt", "x" * 5_000)
+except Unavailable as error:
+    print(error.code, files.read("kept.txt").text, [entry.name for entry in files.list(hidden=True)])
+"""
+
+
+def test_a_disk_that_takes_no_more_is_a_clear_error_and_the_old_file_stays(tmp_path: Path):
+    ran = subprocess.run([sys.executable, "-c", FULL, tmp_path], capture_output=True, text=True, check=False)
+    assert ran.stdout == "storage kept ['kept.txt']\n", ran.stderr
