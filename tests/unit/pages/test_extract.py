@@ -248,3 +248,24 @@ def test_a_time_beside_the_headline_is_that_of_the_page():
 )
 def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str, markdown: str):
     assert extract(source, url=URL, main=False).markdown == markdown
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        (
+            "<a href=/x><span>La Sportiva</span><span>Aragon</span></a>",
+            "[La Sportiva Aragon](https://harbour.example/x)",
+        ),
+        ("<p><span>Binary<wbr>Heap</span> of <span>Java</span>Script", "BinaryHeap of JavaScript"),
+        ("<pre><span>get</span><span>Name</span></pre>", "```\ngetName\n```"),
+        ("<p>One</p><div>+</div><p>C+</p>", "One\n\nC+"),
+    ],
+)
+def test_words_of_elements_that_a_sheet_sets_apart_do_not_touch(source: str, markdown: str):
+    assert extract(source, url=URL, main=False).markdown == markdown
+
+
+def test_times_of_a_list_are_not_that_of_the_page():
+    entries = "".join(f'<li><time datetime="2024-03-0{day}">then</time> {WORDS}' for day in range(1, 6))
+    assert extract(f"<h1>News</h1><ul>{entries}</ul>", url=URL).published == ""

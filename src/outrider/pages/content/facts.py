@@ -28,6 +28,7 @@ TIMES = 20
 # Blocks above and below the headline in which a time is that of the page: on 749 pages 18 right, 4 wrong, 3 of pages
 # that have none.
 ABOVE, BELOW = 4, 9
+FEW = 2  # times there, published and changed; where there are more, each is that of an entry of a list
 BYLINES = 5
 BYLINE = 60  # characters of a name in the page itself
 ASKED = 'meta[content], link[rel~="canonical" i], script, time[pubdate], time[itemprop~="datePublished" i]'
@@ -131,7 +132,8 @@ def read_facts(tree: Any, page: Blocks, base: str) -> Facts:
     for node in tree.css(ASKED):
         _note(facts, node.tag, node.attributes, node, base)
     if headline >= 0:
-        facts.times += [page.times[at] for at in range(headline - ABOVE, headline + BELOW) if at in page.times]
+        near = [page.times[at] for at in range(headline - ABOVE, headline + BELOW) if at in page.times]
+        facts.times += near if len(near) <= FEW else []
     facts.language = facts.language or line_of(facts.metas.get("content-language"), 20)
     return facts
 

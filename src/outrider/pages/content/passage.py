@@ -15,6 +15,8 @@ from outrider.pages.content.blocks import (
 from outrider.pages.content.formula import of_picture
 
 PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
+SHUT, OPENED, BETWEEN = 1, 2, 3
+SOLID = 3  # characters of words that are no part of a word
 TOLD = 5  # characters from which words that stand twice, one behind the other, are meant to be read once
 LONG_CELL = 160  # characters of a cell from which a row is layout
 BESIDE = 4  # pieces between a formula and the picture of it
@@ -35,11 +37,12 @@ class Passage:
         filled: Whether they hold words.
         listing: How many open elements are listings.
         full: Whether the page holds all that is looked at.
+        seam: What inline elements without a meaning did since the last words: `SHUT`, `OPENED` or both.
     """
 
     __slots__ = (
         "anchor", "breaks", "current", "filled", "full", "images", "in_link", "inner", "last_break", "length",
-        "linked", "links", "listing", "marked", "page", "pieces",
+        "linked", "links", "listing", "marked", "page", "pieces", "seam",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -47,7 +50,7 @@ class Passage:
         self.pieces: list[Piece] = []
         self.filled = self.last_break = self.full = False
         self.length = self.in_link = self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
-        self.listing = 0
+        self.listing = self.seam = 0
         self.current = -1
         self.anchor = ("", 0, 0)  # of the open link: address, block, piece
 
@@ -63,26 +66,19 @@ class Passage:
         elif self.last_break and not text.isspace():
             self.last_break = False
         last = self.pieces[-1] if self.pieces else ""
-        if last.__class__ is str and text.startswith(last) and len(last) >= TOLD and self._is_shut(last):
-            self._tell_again(last, text)
+        if last.__class__ is str and not self.listing and not (text := self._behind(last, text)):
             return
+        self.seam = 0
         self.pieces.append(text)
         if self.in_link:
             self.linked += len(text)
 
-    def _is_shut(self, text: str) -> bool:
-        return not self.listing and not text[-1].isspace()
-
-    def _tell_again(self, last: str, text: str) -> None:
-        """Takes in words that repeat those right before them, without a space: they are meant for screen readers."""
-        more = text[len(last) :]
-        if more and not more[0].isspace():
-            self.pieces.append(text)
-            more = text
-        elif more:
-            self.pieces[-1] = text
-        if self.in_link:
-            self.linked += len(more)
+    def _behind(self, last: str, text: str) -> str:
+        """What to take in of words behind those of another element: some repeat these, for screen readers."""
+        if len(last) >= TOLD and text.startswith(last) and not last[-1].isspace():
+            more = text[len(last) :]
+            return more if not more or more[0].isspace() else text
+        return " " + text if self.seam == BETWEEN and _is_glued(last, text) else text
 
     def name_place(self, name: str) -> None:
         """Notes an id; links may lead there."""
@@ -187,3 +183,10 @@ class Passage:
         self.links = self.images = self.marked = self.inner = 0
         self.filled = False
         self.full = self.length > TEXT_LIMIT or len(page.texts) > BLOCKS
+
+
+def _is_glued(last: str, text: str) -> bool:
+    """Whether words of two elements touch that a style sheet sets apart: a small letter or a digit, then a capital."""
+    if min(len(last), len(text)) < SOLID or not text[0].isupper():
+        return False
+    return last[-1].islower() or last[-1].isdigit()

@@ -17,6 +17,10 @@ LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (
 )
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
 FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+SIGNS = frozenset(
+    "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
+)
+FREE = frozenset(NUMBER[tag] for tag in ("p", "div", "section", "button", "label", "summary", "custom", "article"))
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
@@ -48,13 +52,21 @@ def text_of(page: Blocks, chosen: list[int], heads: dict[int, str]) -> str:
 
 
 def _without_echoes(page: Blocks, chosen: list[int]) -> list[int]:
-    """The blocks without headings that say the same as one right before them, as cards that turn around have them."""
-    kept = chosen[:1]
-    for before, number in pairwise(chosen):
+    """The blocks without the signs of buttons, and without headings that say the same as one right before them, as
+    cards that turn around have them.
+    """
+    shown = [number for number in chosen if len(page.texts[number]) > 2 or not _is_sign(page, number)]
+    kept = shown[:1]
+    for before, number in pairwise(shown):
         same = page.texts[number] == page.texts[before]
         if not (same and _heads(page, number) and _heads(page, before)):
             kept.append(number)
     return kept
+
+
+def _is_sign(page: Blocks, number: int) -> bool:
+    """Whether a block is a sign that opens or shuts something, or stands between things."""
+    return SIGNS.issuperset(page.texts[number]) and page.elements[page.rows[number][0]][1] in FREE
 
 
 def _heads(page: Blocks, number: int) -> bool:

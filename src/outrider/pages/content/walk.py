@@ -12,7 +12,7 @@ from typing import Any
 from outrider.pages.content.blocks import NEXT_CELL, NUMBER, TAGS, Blocks, Formula, Given
 from outrider.pages.content.formula import of_math, of_script
 from outrider.pages.content.hiding import CLUES, hides
-from outrider.pages.content.passage import Passage
+from outrider.pages.content.passage import OPENED, SHUT, Passage
 from outrider.pages.content.words import bits, role
 
 CUSTOM = NUMBER["custom"]
@@ -179,6 +179,7 @@ class Walk(Passage):
                     self.line_of_listing()
                     end = LINE_OF_CODE
             self._note(tag, given)
+        self.seam |= OPENED
         self.ids.append(node.mem_id)
         self.ends.append(end)
 
@@ -319,6 +320,8 @@ class Walk(Passage):
                 self.current = page.elements[me][0]
             elif end:
                 self._end(node, end)
+            else:
+                self.seam |= SHUT
 
     def _end(self, node: int, end: int) -> None:
         """An element that is not only an inline or a block-level one ends."""
