@@ -9,7 +9,7 @@ import pytest
 
 import agent_tools
 from agent_tools import lines
-from answers import error
+from answers import error, said
 from eras import HANDSHAKE, connected
 from injections import Lured, each, lured, obeys, order, page
 from model_apis import WIRES, Turn
@@ -226,6 +226,24 @@ async def test_a_page_cannot_send_an_agent_to_places_that_the_house_does_not_rea
     assert len(refused) == len(wanted)
     assert all(text.startswith("error (") for text in refused)
     assert "root:" not in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("manageStates", {"action": "list"}),
+        ("uploadFiles", {"sessionId": "s", "selector": "input", "paths": ["keys.json"]}),
+        ("createSession", {"url": "{site}/bank", "stateId": "bank"}),
+    ],
+)
+async def test_the_browsers_agent_asks_before_it_uses_sign_ins_and_files(
+    home: Path, tool: str, arguments: dict[str, Any]
+):
+    async with lured(home, {}, lambda _: obeys((tool, arguments))) as house:
+        result = await answer(house, "run_browser")
+    assert "tool_approve_execution" in said(result)
+    assert tool in said(result)
+    assert house.heard == []
 
 
 async def test_an_answer_shows_no_picture_that_would_tell_a_stranger_what_was_said(home: Path):
