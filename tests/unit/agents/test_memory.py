@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +20,14 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
-from agent_runs import office
-from model_apis import Asked, Turn
+import fakes
+from agent_runs import KEY, Office, begin, flags, office
+from model_apis import Asked, ModelServer, Turn
+from outrider.agents.definition import Agent, Budgets
 from outrider.agents.runtime.memory import BYTES, Memory
+from outrider.app import open_app
+from outrider.core.context import Call
+from outrider.settings import load
 
 PAGES = 9
 LIMIT = 5_000
@@ -120,9 +127,6 @@ async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_on
 
 
 async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
-    from outrider.agents.definition import Agent, Budgets
-    from outrider.core.context import Call
-
     async with office(reader(30)) as house:
         agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
         agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
@@ -133,6 +137,34 @@ async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
     (second,) = house.server.asked[before:]
     assert "Second." in second.text
     assert FINDINGS in second.text
+
+
+async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_time():
+    gate = anyio.Event()
+    play, budgets = reader(40), {"context": LIMIT, "steps": 100}
+
+    def gated(asked: Asked) -> Turn:
+        turn = play(asked)
+        return replace(turn, until=gate) if {"number": 36} in [arguments for _, arguments in turn.calls] else turn
+
+    server = ModelServer(gated)
+    async with fakes.serve(server.app()) as url:
+        loaded = load(flags(url), environ={"SCRIPTED_KEY": KEY})
+        async with open_app(loaded) as app:
+            run = await begin(app, "Read.", budgets=budgets)
+            with anyio.fail_after(60):
+                while len(thought(server.asked)) < 36:
+                    await anyio.lowlevel.checkpoint()
+        before = [each.text for each in server.asked]
+        gate.set()
+        async with open_app(loaded) as app:
+            await app.runs.recover()
+            ended = await Office(app, server).end(run)
+    assert ended.status == "completed"
+    summaries = [text for text in before if "Summarise the work below" in text]
+    assert summaries
+    assert not set(summaries) & {each.text for each in server.asked[len(before) :]}
+    assert FINDINGS in server.asked[-1].text
 
 
 CALLS = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), min_size=1, max_size=14)
