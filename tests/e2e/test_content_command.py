@@ -27,6 +27,15 @@ def test_files_are_kept_listed_found_and_indexed_anew(home: Path):
     assert "tea.md" in outrider("search", "tea").stdout
     assert outrider("search", "zeppelin").returncode == 1
     assert outrider("search", "tea", "--session", "another").returncode == 1
+    (home / "more" / ".hidden").mkdir(parents=True)
+    (home / "more" / ".hidden" / "no.txt").write_text("hidden words")
+    (home / "more" / "b.csv").write_text("name,score\ncoffee,1\n")
+    (home / "more" / "broken.pdf").write_bytes(b"%PDF-1.4 not really")
+    partly = outrider("add", "more", "--json")
+    assert partly.returncode == 1
+    assert "broken.pdf" in partly.stderr
+    assert [each["filename"] for each in json.loads(partly.stdout)] == ["b.csv"]
+    assert outrider("search", "hidden").returncode == 1
     missing = outrider("add", "nowhere.txt")
     assert missing.returncode == 2
     assert "nowhere.txt" in missing.stderr

@@ -150,7 +150,7 @@ async def keywordSimilaritySearch(
     store_id: SearchedStore = None,
     options: Options | None = None,
 ) -> Matches:
-    """Find passages by their words (BM25): names, terms, exact wording."""
+    """Find passages by their words (BM25): names, terms, numbers."""
     return await _found(stores, choices, call, "keyword", query, store_id, options)
 
 

@@ -1,15 +1,21 @@
 """`outrider content`: what is kept in content stores, and their indexes."""
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run
+from outrider.cli.output import EXIT_PARTLY, exit_code, fail, print_json, run
 from outrider.core.context import Call
+from outrider.core.errors import NotFound, OutriderError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from outrider.app import App
     from outrider.content import Hit, Record
 
@@ -60,36 +66,57 @@ def _line(record: "Record") -> str:
 
 
 @command.command()
-@click.argument("places", nargs=-1, required=True, metavar="FILE|URL…")
+@click.argument("places", nargs=-1, required=True, metavar="FILE|FOLDER|URL…")
 @SESSION
 @STORE
 @JSON
 @setting
 def add(places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_id: str | None, as_json: bool) -> None:
-    """Keep files and pages."""
-    run(lambda: _add(loaded(sets), Call(session=session), places, store_id, as_json=as_json), as_json=as_json)
+    """Keep files, all files below folders, and pages. Exit code 1: some of several could not be kept."""
+    rows, failures = run(lambda: _add(loaded(sets), Call(session=session), places, store_id), as_json=as_json)
+    if as_json:
+        print_json(rows)
+    for place, error in failures:
+        click.echo(f"{place}:", err=True)
+        fail(error)
+    if failures:
+        sys.exit(EXIT_PARTLY if rows else exit_code(failures[0][1]))
 
 
-async def _add(settings: Any, call: Call, places: tuple[str, ...], store_id: str | None, *, as_json: bool) -> None:
+async def _add(
+    settings: Any, call: Call, places: tuple[str, ...], store_id: str | None
+) -> "tuple[list[dict[str, Any]], list[tuple[str, OutriderError]]]":
     from outrider.app import open_app
     from outrider.toolsets.content_store_shapes import facts_of
 
-    rows = []
+    rows, failures = [], []
     async with open_app(settings) as app:
-        for place in places:
-            record = await app.content.add(call, await _draft(app, place), store_id)
+        for place in [each for given in places for each in _below(given)]:
+            try:
+                record = await app.content.add(call, await _draft(app, place), store_id)
+            except OutriderError as error:
+                failures.append((place, error))
+                continue
             rows.append(facts_of(record))
-            if not as_json:
-                click.echo(_line(record))
-    if as_json:
-        print_json(rows)
+            click.echo(_line(record), err=True)
+    return rows, failures
+
+
+def _below(place: str) -> "Iterator[str]":
+    """The place itself, or the files below a folder but for hidden ones."""
+    folder = Path(place).expanduser()
+    if place.startswith(("http://", "https://")) or not folder.is_dir():
+        yield place
+        return
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        yield from (os.path.join(parent, name) for name in sorted(names) if not name.startswith("."))  # noqa: PTH118
 
 
 async def _draft(app: "App", place: str) -> Any:
     """What a person names may lie anywhere: the roots bind models only."""
     import anyio
 
-    from outrider.core.errors import NotFound
     from outrider.toolsets.content_store_sources import file_draft, page_draft
 
     if place.startswith(("http://", "https://")):
