@@ -82,8 +82,12 @@ async def write_file(
 
     change = await anyio.to_thread.run_sync(written)
     added = len(content.encode("utf-8", "replace"))
-    verb = f"Appended {added:,} bytes to" if mode == "a" and not change.created else f"Wrote {change.size:,} bytes to"
-    return _changed(f"{verb} {path} (mode {mode}{', new file' if change.created else ''})", change, {"mode": mode})
+    verb = "Appended" if mode == "a" and not change.created else "Wrote"
+    return _changed(
+        f"{verb} {added:,} bytes to {path} (mode {mode}{', new file' if change.created else ''})",
+        change,
+        {"mode": mode},
+    )
 
 
 @workspace.tool(effect="write", title="Replace lines", stake="never_ask")
@@ -194,7 +198,7 @@ def _picture(files: "Files", path: str) -> Result | None:
 
 def _changed(words: str, change: "Change", more: dict[str, str] | None = None) -> Result:
     facts = {"path": change.path, "size": change.size, "sha256": change.sha256, "created": change.created}
-    said = f"{words}; it has {change.size:,} bytes now, sha256 {change.sha256[:SHOWN_DIGEST]}"
+    said = f"{words}; {change.size:,} bytes now, sha256 {change.sha256[:SHOWN_DIGEST]}"
     piece = cut(change.difference, DEFAULT_CHARS)
     diff = f"\n{piece.text}{'[… the diff goes on]' if piece.truncated else ''}" if change.difference else ""
     meta = {f"outrider/{name}": value for name, value in (facts | (more or {})).items()}

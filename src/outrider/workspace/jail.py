@@ -134,8 +134,8 @@ class Jail:
     @contextmanager
     def folder(self, path: str) -> Generator[int]:
         """A descriptor of a directory, closed at the end."""
-        with self._parent(str(PurePosixPath(_checked(path)) / "x")) as (folder, _):
-            yield folder
+        with Walk(self.root, path) as walk:
+            yield walk.to_parent(str(PurePosixPath(_checked(path)) / "x"), follow=False)[0]
 
     def _entry(self, path: str, name: str, folder: int) -> Entry | None:
         facts = _found(name, folder)

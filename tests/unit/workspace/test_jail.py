@@ -80,6 +80,15 @@ def test_links_inside_are_followed(jail: Jail):
     assert (jail.root / "notes/b.txt").read_bytes() == b"beta"
 
 
+def test_a_folder_is_itself_whatever_links_it_holds(jail: Jail):
+    jail.write("other/b.txt", b"beta")
+    (jail.root / "notes/x").symlink_to("../other/b.txt")
+    assert [entry.name for entry in jail.list("notes")] == ["a.txt", "x"]
+    (jail.root / "notes/x").unlink()
+    (jail.root / "notes/x").symlink_to("/etc")
+    assert [entry.name for entry in jail.list("notes")] == ["a.txt", "x"]
+
+
 def test_a_link_in_the_place_of_a_file_is_replaced_where_it_points_inside_never_outside(jail: Jail):
     (jail.root / "link").symlink_to("../secret.txt")
     with pytest.raises(Refused):
@@ -106,6 +115,8 @@ def test_pipes_and_devices_are_no_files(jail: Jail):
 def test_what_is_missing_or_a_folder_is_said(jail: Jail):
     with pytest.raises(NotFound, match="there is no"):
         read(jail, "nothing.txt")
+    with pytest.raises(NotFound, match="there is no 'nothing'"):
+        jail.list("nothing")
     with pytest.raises(InvalidInput, match="directory"):
         read(jail, "notes")
     with pytest.raises(InvalidInput):
