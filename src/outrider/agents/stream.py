@@ -243,6 +243,8 @@ class Streams:
                 line.unsaved = [replace(event, seq=event.seq + more) for event in line.unsaved]
                 line.last += more
                 self._give(run_id, theirs)
+                for ear in self._ears:  # those have heard ours, too, under the numbers of before
+                    ear.known = line.last if ear.run_id == run_id else ear.known
 
     # Hearing
 
