@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement, difference, lines_of, replaced
@@ -160,21 +160,35 @@ class Files:
         return _matching(found, pattern, path)
 
     def import_file(self, source: str, target: str, roots: Iterable[Path]) -> Change:
-        """Copies a file from outside, from below one of the roots that an operator allowed. Raises Refused else."""
+        """Copies a file of any size from outside, from below one of the roots that an operator allowed.
+
+        Raises Refused for any other.
+        """
         place = Path(source)
         for root in roots:
             if place.is_absolute() and place.is_relative_to(root):
-                data = Files(root, largest=self._largest).content(str(place.relative_to(root)))
-                with self._locked():
-                    created = self._old(target) is None
-                    self.save(target, data)
-                return Change(target, len(data), _digest(data), created, "")
+                with Jail(root).opened(str(place.relative_to(root))) as file, self._locked():
+                    return self._copied(file, target)
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
             f"src_abs_path: {source!r} is not below an allowed folder",
             hint=f"allowed: {allowed}; the operator sets `workspace.import_roots`",
             code="outside",
         )
+
+    def _copied(self, source: BinaryIO, target: str) -> Change:
+        if self._room is not None:
+            self._room.claim(os.fstat(source.fileno()).st_size)
+        try:
+            created = self.jail.entry(target).kind != "file"
+        except NotFound:
+            created = True
+        digest, size = hashlib.sha256(), 0
+        with self.jail.creating(target) as file:
+            while block := source.read(1 << 20):
+                digest.update(block)
+                size += file.write(block)
+        return Change(target, size, digest.hexdigest(), created, "")
 
     def _put(self, path: str, old: bytes | None, before: str, after: str, written: Written) -> Change:
         data = encode(after, written)

@@ -166,6 +166,9 @@ def test_imports_come_only_from_allowed_folders(files: Files, tmp_path: Path):
             files.import_file(str(source), "out.txt", [allowed])
     with pytest.raises(NotFound):
         files.import_file(str(allowed / "missing"), "out.txt", [allowed])
+    (allowed / "large").write_bytes(b"x" * 30_000)
+    change = files.import_file(str(allowed / "large"), "in.txt", [allowed])
+    assert (change.size, change.created, change.sha256) == (30_000, False, hashlib.sha256(b"x" * 30_000).hexdigest())
 
 
 def test_appends_at_the_same_time_lose_nothing(files: Files):
