@@ -1,6 +1,7 @@
 """The code tools of toolset `workspace`, promise by promise (contracts 7.2), on the best sandbox of this machine."""
 
 import base64
+import json
 import os
 import sys
 import tempfile
@@ -191,6 +192,12 @@ async def test_files_that_are_changed_and_removed_are_told(app: App):
         ("deep/er/new", "created"),
         ("goes", "deleted"),
     ]
+
+
+async def test_names_of_files_that_hide_or_are_no_text_do_no_harm(app: App):
+    found = await python(app, r"open(b'a\xff\nb\x1b[31m.txt', 'w'); open('\u202egnp.exe', 'w')")
+    assert [each["path"] for each in found.data["files_changed"]] == ["a b[31m.txt", "gnp.exe"]
+    json.dumps(found.data).encode()
 
 
 async def test_file_tools_and_code_share_the_workspace(app: App):

@@ -91,7 +91,12 @@ async def _pictures(execution: "Execution") -> list[Image]:
 
 
 def _files(execution: "Execution") -> list[dict[str, Any]]:
-    return [vars(each) for each in execution.changed[:FILES_SHOWN]]
+    return [vars(each) | {"path": _name(each.path)} for each in execution.changed[:FILES_SHOWN]]
+
+
+def _name(path: str) -> str:
+    """A path on one line, without what hides or cannot be written down: code chose it."""
+    return clean(path).replace("\n", " ")
 
 
 def _note(report: Report) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 from outrider.workspace.jail import PARTIAL
 
 MOST = 50_000  # files that are looked at
+MOST_ENTRIES = 200_000  # files and folders that a workspace may hold: each takes room that no size tells
 
 Facts = tuple[int, int, int]  # size in bytes, last change of content in nanoseconds, inode
 Seen = dict[str, Facts]
@@ -42,6 +43,19 @@ def changes(before: Seen, after: Seen) -> list[Changed]:
     both = before.keys() & after.keys()
     other = [Changed(path, "changed", after[path][0]) for path in both if before[path] != after[path]]
     return sorted(made + gone + other, key=lambda each: each.path)
+
+
+def too_much(directory: Path, quota: int) -> bool:
+    """Whether there are more bytes or more entries below a directory than it may hold. Blocking."""
+    size = count = 0
+    for folder, folders, names in os.walk(directory):
+        count += len(folders) + len(names)
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(f"{folder}/{name}").st_size
+        if size > quota or count > MOST_ENTRIES:
+            return True
+    return False
 
 
 def _files(directory: Path) -> Iterator[tuple[str, os.stat_result]]:

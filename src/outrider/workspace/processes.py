@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from outrider.core.errors import NotFound, Refused
-from outrider.workspace.room import size_of
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.workspaces import Workspace
 
@@ -138,7 +137,9 @@ class Processes:
         return Execution(uuid.uuid4().hex[:8], title, place, running, before)
 
     def _full(self, place: Workspace) -> Callable[[], bool]:
-        return lambda: size_of(place.directory) > self._quota
+        from outrider.workspace.changes import too_much
+
+        return lambda: too_much(place.directory, self._quota)
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -193,7 +193,7 @@ class Running:
     async def _ask(self) -> None:
         """Asks each of its programs once, also those that come meanwhile: it may only just have begun."""
         asked: set[int] = set()
-        while True:
+        while self.process.returncode is None:
             for pid in set(descendants(self.child if self.plan.own_pids else self.process.pid)) - asked:
                 asked.add(pid)
                 with suppress(OSError):
@@ -204,8 +204,10 @@ class Running:
         """Ends all of it."""
         if self.exit_code is not None:
             return
-        self.why = self.why or why
         self.plan.let_go()
+        if self.process.returncode is not None:  # by now its numbers may be somebody else's
+            return
+        self.why = self.why or why
         with suppress(OSError):
             if self.plan.own_pids and self.child:
                 os.kill(self.child, signal.SIGKILL)
