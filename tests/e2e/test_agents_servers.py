@@ -46,6 +46,12 @@ def test_servers_are_listed_with_what_asks_and_what_is_broken():
     assert {"name": "notes_append", "stake": "low", "title": "append"} in one["notes"]
 
 
+def test_the_doctor_connects_to_each():
+    done = outrider("doctor", "--set", "models.local=false")
+    assert "✓ MCP server notes: 10 tools, 1 of them ask before each call" in done.stdout
+    assert "MCP server 'shut' cannot be started: No such file or directory" in done.stdout
+
+
 def test_a_check_names_a_server_that_nobody_configured(home: Path):
     (home / ".outrider" / "agents" / "clerk.md").write_text(AGENT.format(mcp="nots"))
     (home / ".outrider" / "settings.json").write_text(json.dumps(flags("http://127.0.0.1:9")))

@@ -59,6 +59,7 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
         findings += _browser(app)
         findings += [each async for each in _models(app)]
         findings += [each async for each in _agents(app)]
+        findings += [each async for each in _servers(app)]
         findings += [each async for each in _code(app)]
         if online:
             findings += [each async for each in _web(app)]
@@ -137,6 +138,19 @@ async def _agents(app: "App") -> AsyncGenerator[Finding]:
     for finding in broken:
         yield finding
     yield Finding("ok", f"agents: {len(agents) - len(broken)} can be asked (`outrider agents list`)")
+
+
+async def _servers(app: "App") -> AsyncGenerator[Finding]:
+    """Whether the other MCP servers that agents may use can be reached; they are started for that."""
+    for name in app.remote.names:
+        try:
+            tools = await app.remote.tools(name)
+        except OutriderError as error:
+            disabled = app.loaded.settings.mcpServers[name].disabled
+            yield Finding("note" if disabled else "bad", f"MCP {error.message.removeprefix('mcp: ')}", error.hint)
+            continue
+        asking = sum(tool.stake == "high" for tool in tools)
+        yield Finding("ok", f"MCP server {name}: {len(tools)} tools, {asking} of them ask before each call")
 
 
 async def _code(app: "App") -> AsyncGenerator[Finding]:
