@@ -103,11 +103,11 @@ class Content:
 
     async def delete_store(self, call: Call, store_id: str) -> None:
         """Removes a store with all that it holds. Raises NotFound."""
-        store = await self.store(call, store_id)
-        await self._short(lambda connection: writing.remove_store(connection, store.id), write=True)
-        await self._index.rebuild(store.id)
+        store = await self._store_id(call, store_id)
+        await self._short(lambda connection: writing.remove_store(connection, store), write=True)
+        await self._index.rebuild(store)
         if self._vectors is not None:
-            await self._vectors.forget(store.id)
+            await self._vectors.forget(store)
 
     async def add(self, call: Call, draft: Draft, store_id: str | None = None) -> Record:
         """Keeps a text; the record that there is already, if the store has this very text. See `add_many`."""
@@ -124,10 +124,10 @@ class Content:
         from outrider.content.prepare import prepared
 
         given = [self._checked(draft) for draft in drafts]
-        store = await self.store(call, store_id)
+        store = await self._store_id(call, store_id)
         ready = [await anyio.to_thread.run_sync(prepared, draft) for draft in given]
-        ids = await self._short(lambda connection: writing.added(connection, store.id, ready), write=True)
-        await self._indexed(store.id)
+        ids = await self._short(lambda connection: writing.added(connection, store, ready), write=True)
+        await self._indexed(store)
         records = await self._short(lambda connection: reading.records_by_id(connection, ids))
         return [records[each] for each in ids]
 
@@ -136,10 +136,10 @@ class Content:
 
         Raises NotFound, code `STORE_NOT_FOUND`.
         """
-        store = await self.store(call, store_id)
-        known = await self._short(lambda connection: reading.of_source(connection, store.id, draft.source))
+        store = await self._store_id(call, store_id)
+        known = await self._short(lambda connection: reading.of_source(connection, store, draft.source))
         if known is None:
-            return await self.add(call, draft, store.id)
+            return await self.add(call, draft, store)
         if known.hash == await anyio.to_thread.run_sync(text_hash, draft.text):
             await self._touch(known)
             return known
@@ -188,9 +188,8 @@ class Content:
         self, call: Call, store_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> tuple[list[Record], int]:
         """A store's contents, newest first, and how many there are in all. Raises NotFound."""
-        store = await self.store(call, store_id)
-        page = await self._short(lambda connection: reading.page_of(connection, store.id, offset, limit))
-        return page, store.content_count
+        store = await self._store_id(call, store_id)
+        return await self._short(lambda connection: reading.page_of(connection, store, offset, limit))
 
     async def read(self, call: Call, content_id: str, from_line: int = 1, to_line: int | None = None) -> Passage:
         """Lines of a content, exactly as they were given.
@@ -334,6 +333,12 @@ class Content:
         await self._short(lambda connection: connection.execute(insert), write=True)
         store_id = None if default else row["id"]
         return (await self._stores(own, store_id=store_id, default=default))[0]
+
+    async def _store_id(self, call: Call, store_id: str | None) -> str:
+        """As `store`, the id alone."""
+        own = scope(call)
+        found = await self._short(lambda connection: reading.store_id_of(connection, own, store_id))
+        return found or (await self.store(call, store_id)).id
 
     async def _stores(self, own: str, **chosen: Any) -> list[Store]:
         return await self._short(lambda connection: reading.stores(connection, own, **chosen))

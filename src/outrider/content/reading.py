@@ -37,6 +37,16 @@ def stores(
     return [_store(row, numbers.get(row.id, (0, 0, 0))) for row in rows]
 
 
+def store_id_of(connection: "Connection", own: str, store_id: str | None) -> str | None:
+    """The id of that store of a scope, or of its default one: without the figures, which take longer."""
+    from sqlalchemy import select
+
+    from outrider.content.tables import content_stores as table
+
+    which = table.c.default_of == own if store_id is None else table.c.id == store_id
+    return connection.execute(select(table.c.id).where(which, table.c.scope == own)).scalar()
+
+
 def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None = None) -> dict[str, Record]:
     """Contents by id; with `own` only those in stores of that scope."""
     from sqlalchemy import select
@@ -50,15 +60,16 @@ def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None 
     return {row.id: _record(row) for row in connection.execute(query)}
 
 
-def page_of(connection: "Connection", store: str, offset: int, limit: int) -> list[Record]:
-    """Contents of a store, newest first."""
-    from sqlalchemy import select
+def page_of(connection: "Connection", store: str, offset: int, limit: int) -> tuple[list[Record], int]:
+    """Contents of a store, newest first, and how many there are in all."""
+    from sqlalchemy import func, select
 
     from outrider.content.tables import contents as table
 
+    total = connection.execute(select(func.count()).where(table.c.store_id == store)).scalar_one()
     query = select(table).where(table.c.store_id == store)
     query = query.order_by(table.c.uploaded_at.desc(), table.c.generation.desc(), table.c.id)
-    return [_record(row) for row in connection.execute(query.offset(offset).limit(limit))]
+    return [_record(row) for row in connection.execute(query.offset(offset).limit(limit))], total
 
 
 def of_source(connection: "Connection", store: str, source: str) -> Record | None:

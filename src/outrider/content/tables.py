@@ -50,6 +50,7 @@ contents = Table(
     Column("accessed_at", Float, nullable=False),
     Index("ix_contents_generation", "store_id", "generation"),
     Index("ix_contents_hash", "store_id", "hash"),
+    Index("ix_contents_figures", "store_id", "chunk_count", "size"),  # a store's sums, without reading its rows
     Index("ix_contents_uploaded_at", "store_id", "uploaded_at"),
     Index("ix_contents_source", "source"),
     Index("ix_contents_unasked", "unasked", "accessed_at"),
@@ -78,6 +79,7 @@ content_removals = Table(
     Column("content_id", String(40), primary_key=True),
     Column("generation", Integer, nullable=False),
     Column("at", Float, nullable=False, index=True),
+    Index("ix_content_removals_generation", "store_id", "generation"),
 )
 # One chunk's vector under one embedder: dear to compute, so a part of the truth.
 content_vectors = Table(

@@ -54,6 +54,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_contents_generation", "contents", ["store_id", "generation"])
     op.create_index("ix_contents_hash", "contents", ["store_id", "hash"])
+    op.create_index("ix_contents_figures", "contents", ["store_id", "chunk_count", "size"])
     op.create_index("ix_contents_uploaded_at", "contents", ["store_id", "uploaded_at"])
     op.create_index("ix_contents_source", "contents", ["source"])
     op.create_index("ix_contents_unasked", "contents", ["unasked", "accessed_at"])
@@ -80,6 +81,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Float, nullable=False),
     )
     op.create_index("ix_content_removals_at", "content_removals", ["at"])
+    op.create_index("ix_content_removals_generation", "content_removals", ["store_id", "generation"])
     op.create_table(
         "content_vectors",
         sa.Column("chunk_id", sa.String(64), primary_key=True),
