@@ -30,7 +30,7 @@ MEASURES = (
 )
 METHOD = (
     "Documents of about 800 characters out of real sentences with a long tail of rare words, in 200 stores; queries of "
-    "three words of one document. The bare engines keep text and words in one table or index and do nothing else: no "
+    "three words of one document, those to one store to 20 of them in turns. The bare engines keep text and words in one table or index and do nothing else: no "
     "transactions across two places, passages, lines, languages other than English, filters, highlights or rights; "
     "tantivy in one process alone. Searching in all 200 stores asks 200 files here, and one there."
 )

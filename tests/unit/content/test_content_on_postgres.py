@@ -1,0 +1,89 @@
+"""Content stores on Postgres: rows, keyword index and vectors in one server, from several houses at once."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import anyio
+import pytest
+
+import postgres
+from outrider.content import Content, Draft, SearchOptions
+from outrider.content.embedding import chosen
+from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.search import Mode
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.egress.guard import Guard
+from outrider.core.egress.policy import EgressSettings
+from outrider.core.http import Http
+
+PROGRAMS = postgres.found()
+pytestmark = pytest.mark.anyio
+MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
+
+
+@pytest.fixture(scope="module", params=["postgres"] if PROGRAMS else [])
+def server() -> Generator[str]:
+    assert PROGRAMS
+    with postgres.running(PROGRAMS) as address:
+        yield address
+
+
+class House:
+    """A process of its own, as far as the server can tell."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self.database = Database(address)
+        http = Http(Guard(EgressSettings()))
+        embedder = chosen(EmbeddingSettings(provider="builtin"), http, {})
+        self.content = Content(self.database, folder, embedder=lambda: embedder)
+
+    async def found(self, call: Call, query: str, mode: Mode) -> list[str]:
+        return [hit.filename for hit in (await self.content.search(call, query, SearchOptions(mode=mode))).hits]
+
+    async def close(self) -> None:
+        await self.content.close()
+        await self.database.close()
+
+
+async def test_what_one_house_keeps_another_finds_until_it_is_gone(server: str, tmp_path: Path):
+    call = Call(session="one")
+    first, second = House(server, tmp_path / "first"), House(server, tmp_path / "second")
+    kept = await first.content.add(call, Draft("The automobile would not start, its battery was flat.", filename="car"))
+    await first.content.add(call, Draft("Green tea is steeped at eighty degrees.", filename="tea"))
+    for mode in MODES:
+        assert (await second.found(call, "car battery", mode))[0] == "car"
+        assert await second.found(Call(session="other"), "car battery", mode) == []
+    assert await second.found(call, "'quoted' \\ | & ! :* car", "keyword") == []
+    assert await second.found(call, "automobile's", "keyword") == ["car"]
+    await second.content.update(call, kept.id, Draft("Coffee is roasted.", filename="coffee"))
+    assert await first.found(call, "automobile", "keyword") == []
+    assert (await first.found(call, "roasting coffee", "hybrid"))[0] == "coffee"
+    await first.content.delete(call, kept.id)
+    for mode in MODES:
+        assert "coffee" not in await second.found(call, "coffee", mode)
+    for house in (first, second):
+        await house.close()
+
+
+async def test_two_houses_fill_one_store_at_the_same_time(server: str, tmp_path: Path):
+    call = Call(session="two")
+    houses = [House(server, tmp_path / f"{number}") for number in range(2)]
+    await houses[0].content.store(call)
+
+    async def fill(number: int) -> None:
+        for each in range(10):
+            await houses[number].content.add(call, Draft(f"tea {number} {each}", filename=f"{number}.{each}"))
+            await houses[number].found(call, "tea", "keyword")
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(2):
+            tasks.start_soon(fill, number)
+    for house in houses:
+        answer = await house.content.search(call, "tea", SearchOptions(top_n=50))
+        assert len(answer.hits) == 20
+    store = await houses[0].content.store(call)
+    await houses[0].content.delete_store(call, store.id)
+    assert await houses[1].found(call, "tea", "keyword") == []
+    for house in houses:
+        await house.close()
