@@ -5,6 +5,7 @@ It keeps a diary in a file, so that tests see from outside what was really done,
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -161,4 +162,7 @@ if __name__ == "__main__":
     if "BROKEN" in os.environ:  # as servers do that lack a key
         sys.exit("no DIARY_KEY in the environment")
     note("started")
+    if "CHILD" in os.environ:  # as servers do that start a browser, and forget it
+        child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, start_new_session=True)
+        note("child", child=child.pid)
     anyio.run(over_stdio)

@@ -88,6 +88,24 @@ async def test_it_ends_with_the_house(pages: Path):
         os.kill(diary(pages)[0]["pid"], 0)
 
 
+async def test_with_it_end_the_processes_that_it_left_behind(pages: Path):
+    async with servers(notes=program(DIARY=str(pages), CHILD="1")) as remote:
+        await remote.tools("notes")
+    child = next(each["child"] for each in diary(pages) if each["what"] == "child")
+    with anyio.fail_after(10):
+        while (state := _state(child)) not in ("", "Z"):
+            await anyio.lowlevel.checkpoint()
+    assert state in ("", "Z")
+
+
+def _state(pid: int) -> str:
+    """A process's state; empty once it is gone, Z where nobody has asked how it ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
 async def test_it_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ours")
     async with servers({"TOKEN": "t"}, notes=program(THEIRS="${TOKEN}", ELSE="${NONE:-there}")) as remote:

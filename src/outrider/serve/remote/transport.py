@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
@@ -16,6 +17,7 @@ from outrider.agents.settings import McpServer
 from outrider.core.egress.client import guarded_client
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured
+from outrider.serve.remote.leftovers import MARK, end_leftovers
 
 VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 LAST_LINES = 12  # of what a program says on its standard error, for the one who looks why it does not run
@@ -52,14 +54,19 @@ async def program(server: McpServer, name: str, environ: Mapping[str, str], word
     """A program's streams, which end when it does. Its environment is HOME, PATH and the like, and what was configured;
     with its end that of all its children comes. Raises OSError.
     """
+    token = secrets.token_hex(16)
     parameters = StdioServerParameters(
         command=filled(server.command, name, environ),
         args=[filled(each, name, environ) for each in server.args],
-        env={key: filled(value, name, environ) for key, value in server.env.items()},
+        env={key: filled(value, name, environ) for key, value in server.env.items()} | {MARK: token},
         cwd=filled(server.cwd, name, environ) or None,
     )
-    async with words.heard() as errors, stdio_client(parameters, errlog=errors) as streams:
-        yield streams
+    try:
+        async with words.heard() as errors, stdio_client(parameters, errlog=errors) as streams:
+            yield streams
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(end_leftovers, token)
 
 
 @asynccontextmanager
