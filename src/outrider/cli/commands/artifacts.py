@@ -1,0 +1,76 @@
+"""`outrider artifacts`: files that tools have handed out (exports, screenshots, pictures), listed and saved."""
+
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import print_json, run
+from outrider.core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from outrider.core.artifacts import Artifact
+
+NEWEST = 50
+
+
+@click.command()
+@click.argument("uri", metavar="[URI]", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to save it; its own name if not given.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_json: bool) -> None:
+    """List what tools have handed out, newest first, or save the one at URI (outrider://artifacts/…, or its id)."""
+    settings = loaded(sets)
+    if uri is None:
+        _show([_facts(each) for each in run(lambda: _recent(settings), as_json=as_json)], as_json=as_json)
+        return
+    saved = run(lambda: _saved(settings, uri, output), as_json=as_json)
+    if as_json:
+        print_json({"saved": str(saved)})
+    else:
+        click.echo(saved)
+
+
+async def _recent(settings: Any) -> "list[Artifact]":
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        return await app.artifacts.recent(NEWEST)
+
+
+async def _saved(settings: Any, uri: str, output: Path | None) -> Path:
+    """Where the file is now. Raises NotFound, and InvalidInput for a place that is taken or cannot be written."""
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        kept, data = await app.artifacts.read(uri)
+    target = output or Path(PurePosixPath(kept.name).name or kept.id)
+    if target.is_dir():
+        target /= PurePosixPath(kept.name).name or kept.id
+    try:
+        with target.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InvalidInput(f"there is a file {target} already", hint="choose another place with --output") from None
+    except OSError as error:
+        raise InvalidInput(f"{target} cannot be written: {error.strerror}", hint="choose another with -o") from None
+    return target
+
+
+def _facts(kept: "Artifact") -> dict[str, Any]:
+    at = datetime.fromtimestamp(kept.created_at).astimezone().isoformat(timespec="seconds")
+    about = {"name": kept.name, "mime_type": kept.mime_type, "size": kept.size, "created_at": at}
+    return about | {"session": kept.session, "sha256": kept.sha256, "uri": kept.uri}
+
+
+def _show(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        click.echo(f"{row['created_at']}  {row['size']:>12,}  {row['uri']}  {row['name']}")
+    if not rows:
+        click.echo("nothing has been handed out yet")
