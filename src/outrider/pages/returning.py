@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-LARGE = 500_000  # bytes of a source from which giving back, about a millisecond, is a fiftieth of reading it
+LARGE = 2_000_000  # bytes of a source; one page of a hundred. What is given back, the next pages have to ask for again
 
 
 def give_back(size: int) -> None:

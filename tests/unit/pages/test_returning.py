@@ -15,7 +15,7 @@ def megabytes(name):
 
 extract(b"<p>Some words to begin with.")
 before = megabytes("VmRSS")
-extract(b"<p>The tide comes in twice a day, and <a href=/boats>the boats</a> rise with it.</p>" * 14_000)
+extract(b"<p>The tide comes in twice a day, and <a href=/boats>the boats</a> rise with it.</p>" * 26_000)
 print(before, megabytes("VmHWM"), megabytes("VmRSS"))
 """
 
