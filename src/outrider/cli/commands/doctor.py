@@ -167,6 +167,8 @@ async def _code(app: "App") -> AsyncGenerator[Finding]:
         yield Finding("note", "code: not isolated, it may do all that Outrider may", "set `code.isolation` to auto")
     else:
         yield Finding("ok", f"code: isolated by {found.level}")
+    if sandbox.settings.network and found.level == "landlock":
+        yield Finding("note", "code: no network, though `code.network` is set: only namespaces have a guarded way")
     if found.level is None:
         return
     folder = app.loaded.settings.data_dir
