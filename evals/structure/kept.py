@@ -229,7 +229,7 @@ def _address(url: str) -> str:
     """An address in one spelling, without what a browser shall search for in the page, and what tracks its reader."""
     path, _, query = unquote(url.replace("\\", "")).partition("#:~:")[0].partition("?")
     told = "&".join(each for each in query.split("&") if not TRACKER.match(each))
-    return f"{path}?{told}".rstrip("/?").replace(" ", "")
+    return f"{path}?{told}".rstrip("/?#").replace(" ", "")
 
 
 def _has_formula(fact: str, shown: Shown) -> bool:

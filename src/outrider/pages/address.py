@@ -27,7 +27,7 @@ def absolute(address: str, base: str) -> str:
 
     Empty if it is none of these, or a place in the page itself.
     """
-    found = _absolute(address, base)
+    found = _absolute(address, base).removesuffix("#")
     return _untracked(found) if "?" in found and TRACKED.search(found) else found
 
 

@@ -14,6 +14,7 @@ BASE = "https://site.example/folder/page?x=1"
         ("/a?id=3&fbclid=x9&page=2#end", "https://site.example/a?id=3&page=2#end"),
         ("https://shop.example/?gclid=7&q=a%26b", "https://shop.example/?q=a%26b"),
         ("b?mc_cid=1;mc_eid=2", "https://site.example/folder/b"),
+        ("/news#", "https://site.example/news"),
         ("?UTM_Campaign=&y=", "https://site.example/folder/page?y="),
     ],
 )

@@ -219,6 +219,7 @@ def test_a_page_with_large_drawings_keeps_its_links_and_lists():
         ('<meta name=twitter:creator content="@notes"><meta name=twitter:site content="@Notes">', "", ""),
         ('<meta name=twitter:creator content="@ida"><meta name=twitter:site content="@Notes">', "", "@ida"),
         ("", '<a rel=author href="/all">All 312 posts</a>', ""),
+        ('<meta name=author content="ida@notes.example">', '<a rel=author href="/ida">Ida Marsh</a>', "Ida Marsh"),
     ],
 )
 def test_an_author_is_a_person_before_the_site(head: str, body: str, author: str):

@@ -14,6 +14,7 @@ from outrider.pages.content.blocks import NUMBER, Blocks
 from outrider.pages.document import line_of
 
 DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?)?")
+ADDRESS = re.compile(r"://|\S@\S+\.\S")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
 TITLES = ("og:title", "twitter:title", "dc.title")
 DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description")
@@ -93,7 +94,7 @@ class Facts:
         creator, own = self._meta(("twitter:creator",)), self._meta(("twitter:site",))
         account = creator if own and own.lower() != creator.lower() else ""
         declared = [self._meta(AUTHORS), self._item("author", "creator"), *self.bylines, account]
-        named = [each for each in declared if each and "://" not in each]
+        named = [each for each in declared if each and not ADDRESS.search(each)]
         sites = {self.site().lower(), own.lower()}
         return next((each for each in named if each.lower() not in sites), named[0] if named else "")
 
