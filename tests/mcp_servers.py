@@ -14,8 +14,10 @@ import anyio
 from mcp.server import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
@@ -23,8 +25,11 @@ from mcp_types import (
     ErrorData,
     ImageContent,
     JSONRPCError,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -95,6 +100,17 @@ async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResu
     return said(f"{params.name}: {arguments.get('text', '')}")
 
 
+async def list_resources(_: Any, __: PaginatedRequestParams | None) -> ListResourcesResult:
+    return ListResourcesResult(resources=[])
+
+
+async def read_resource(_: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+    if str(params.uri) != "notes://1":
+        raise MCPError(code=INVALID_PARAMS, message="there is only notes://1")
+    page = TextResourceContents(uri="notes://1", mime_type="text/markdown", text="# A note\u200b")
+    return ReadResourceResult(contents=[page])
+
+
 def said(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)])
 
@@ -113,7 +129,14 @@ def everything() -> CallToolResult:
 
 
 def server() -> Server[Any]:
-    return Server("diary", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=ListenHandler(bus))
+    return Server(
+        "diary",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_read_resource=read_resource,
+        on_subscriptions_listen=ListenHandler(bus),
+    )
 
 
 async def over_stdio() -> None:

@@ -48,7 +48,7 @@ def test_servers_are_listed_with_what_asks_and_what_is_broken():
 
 def test_the_doctor_connects_to_each():
     done = outrider("doctor", "--set", "models.local=false")
-    assert "✓ MCP server notes: 10 tools, 1 of them ask before each call" in done.stdout
+    assert "✓ MCP server notes: 11 tools, 1 of them ask before each call" in done.stdout
     assert "MCP server 'shut' cannot be started: No such file or directory" in done.stdout
 
 

@@ -138,6 +138,15 @@ async def test_all_kinds_of_content_come_through():
     assert result.data == {"count": 4}
 
 
+async def test_what_results_only_name_can_be_read():
+    async with servers(notes=program()) as remote:
+        read = await tool(remote, "notes", "read_resource")
+        assert (read.name, read.stake, read.untrusted) == ("notes_read_resource", "never_ask", True)
+        assert (await call(read, uri="notes://1")).text == "# A note"
+        with pytest.raises(InvalidInput, match="there is only notes://1"):
+            await call(read, uri="notes://2")
+
+
 async def test_a_tool_that_fails_says_so_in_its_own_words():
     async with servers(notes=program()) as remote:
         result = await call(await tool(remote, "notes", "fail"))

@@ -79,6 +79,16 @@ class Connection:
         with self._explained():
             return await client.call_tool(tool, arguments, **more)
 
+    async def has_resources(self) -> bool:
+        """Whether the server says that it has some. Raises Broken."""
+        return (await self._opened()).server_capabilities.resources is not None
+
+    async def read(self, uri: str) -> Sequence[Any]:
+        """What stands in a resource. Raises Broken, and MCPError for what the server itself refuses."""
+        client = await self._opened()
+        with self._explained():
+            return (await client.read_resource(uri)).contents
+
     async def aclose(self) -> None:
         """Ends the connection, and a program with all its children."""
         task, self._task = self._task, None

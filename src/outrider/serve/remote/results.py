@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Any
 
 from mcp_types import (
@@ -19,6 +20,7 @@ from outrider.agents.remote import RemoteTool, Send, effect_of, toolset_of
 from outrider.core.result import Image, Item, Link, Resource, Result, Text
 from outrider.core.untrusted import clean
 
+READ = "read_resource"
 DESCRIPTION = 2_000  # characters of a description that agents get to read
 TITLE = 80
 
@@ -54,6 +56,30 @@ def tool_of(tool: Tool, name: str, server: str, send: Send, seconds: float) -> R
         takes=_object(tool.input_schema),
         idempotent=bool(hints and hints.idempotent_hint),
     )
+
+
+def reader_of(name: str, server: str, send: Send, seconds: float) -> RemoteTool:
+    """A tool that reads what results of a server only name; the arguments are those of `tool_of`."""
+    takes = {"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]}
+    words = f"Read a resource of {server}: an address that one of its results names."
+    return RemoteTool(
+        name,
+        "Read a resource",
+        words,
+        "read",
+        send,
+        timeout=seconds,
+        untrusted=True,
+        toolset=toolset_of(server),
+        original=READ,
+        takes=takes,
+        idempotent=True,
+    )
+
+
+def resources_of(contents: Sequence[Any]) -> Result:
+    """What stands in a resource."""
+    return Result(tuple(_resource(each) for each in contents))
 
 
 def result_of(answer: CallToolResult) -> Result:

@@ -15,7 +15,7 @@ from outrider.core.egress.guard import Guard
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Unavailable
 from outrider.core.result import Result
 from outrider.serve.remote.connection import Broken, Connection
-from outrider.serve.remote.results import result_of, tool_of
+from outrider.serve.remote.results import READ, reader_of, resources_of, result_of, tool_of
 
 WHERE = "~/.outrider/mcp.json, or mcpServers in ~/.outrider/settings.json"
 KEY = "outrider/idempotencyKey"  # in a call's `_meta`: the same for every repetition of it
@@ -44,16 +44,19 @@ class RemoteServers:
         """See `outrider.agents.remote.Servers`."""
         connection = self._connection(server)
         try:
-            listed = await connection.tools()
+            listed, reads = await connection.tools(), await connection.has_resources()
         except Broken as broken:
             raise self._unreachable(server, broken) from None
         except MCPError as error:
             raise Unavailable(
                 f"server {server!r} does not list its tools: {error.message[:300]}", hint=self._look(server)
             ) from None
-        names = names_of(server, [tool.name for tool in listed], self._taken)
+        originals = [tool.name for tool in listed]
+        reads = reads and READ not in originals
+        names = names_of(server, [*originals, READ] if reads else originals, self._taken)
         seconds = self._servers[server].timeout_s
-        return [tool_of(tool, names[tool.name], server, self._sender(server, tool.name), seconds) for tool in listed]
+        tools = [tool_of(tool, names[tool.name], server, self._sender(server, tool.name), seconds) for tool in listed]
+        return [*tools, reader_of(names[READ], server, self._reader(server), seconds)] if reads else tools
 
     async def aclose(self) -> None:
         """Ends all connections."""
@@ -80,6 +83,17 @@ class RemoteServers:
             return await self._send(server, tool, call, arguments)
 
         return send
+
+    def _reader(self, server: str) -> Any:
+        async def read(_: Call, arguments: dict[str, Any]) -> Result:
+            try:
+                return resources_of(await self._connection(server).read(arguments["uri"]))
+            except Broken as broken:
+                raise self._unreachable(server, broken) from None
+            except MCPError as error:
+                raise self._said_no(server, READ, error) from None
+
+        return read
 
     async def _send(self, server: str, tool: str, call: Call, arguments: dict[str, Any]) -> Result:
         async def progress(done: float, total: float | None, message: str | None) -> None:
