@@ -21,6 +21,7 @@ from bench.processes import family, megabytes
 from bench.server import TICKS, Server
 
 BARE, OURS, CALM = "bare pydantic-ai loop", "outrider mcp", "outrider mcp, 5 notices a second"
+NOBODY, SOMEBODY = "outrider mcp without agents", "outrider mcp with an agent and a model"
 STEPS = 30
 AT_ONCE = 50
 AGENT = "---\ndescription: Works for the benchmark\ntoolsets: [echoes]\n---\nDo it.\n"
@@ -88,8 +89,10 @@ def run(*, quick: bool) -> Part:
         alone = _turns({BARE: workers[BARE], OURS: workers[OURS]}, 1, LONG, 1 if quick else 7)
         one = _turns(workers, 1, MANY, 1 if quick else 3)
         many = _turns(workers, AT_ONCE, MANY, 1 if quick else 3)
+    with tempfile.TemporaryDirectory() as folder:
+        begun = _begun(Path(folder), 1 if quick else 9)
     written = durable(1 if quick else 5)
-    return Part("Agents", METHOD, [*_steps(alone), *written, *_ways("one run", one), *_crowd(many)])
+    return Part("Agents", METHOD, [begun, *_steps(alone), *written, *_ways("one run", one), *_crowd(many)])
 
 
 METHOD = (
@@ -100,8 +103,23 @@ METHOD = (
     "bare loop's own process, and for Outrider to the MCP client over stdio, which hears twenty notices a second at "
     "most unless `run_agent.progress_per_second` says otherwise; one run alone speaks the same words. A durable step "
     "is what of this is written for one call of a tool: two transactions, measured without anything else. Memory is "
-    "that of the process after its turn."
+    "that of the process after its turn. The start is that of a new process that serves what it does by itself."
 )
+
+
+def _begun(folder: Path, turns: int) -> Measured:
+    """CPU seconds until `tools/list` is answered, in turns; the first turn fills the disk cache."""
+    _employed(folder / SOMEBODY)
+    kinds = {NOBODY: outrider(), SOMEBODY: outrider(*_thinking("http://127.0.0.1:9/v1"))}
+    used: dict[str, list[float]] = {name: [] for name in kinds}
+    for turn in range(turns + 1):
+        for name, command in kinds.items():
+            with Server(command, HOME=str(folder / name)) as server:
+                server.tools()
+                cpu = server.end()[1]
+            if turn:
+                used[name].append(cpu)
+    return Measured("CPU seconds until the tools are listed", NOBODY, used)
 
 
 def _steps(done: dict[str, list[Done]]) -> list[Measured]:
@@ -143,19 +161,23 @@ def _turns(workers: dict[str, Any], runs: int, task: dict[str, Any], turns: int)
 
 
 def _ours(folder: Path, url: str, rate: int) -> Ours:
-    agents = folder / ".outrider" / "agents"
-    agents.mkdir(parents=True)
-    (agents / "bench.md").write_text(AGENT)
-    settings = (
-        "models.default=bench",
-        "models.profiles.bench.model=bench",
-        f"models.profiles.bench.base_url={url}",
-        "run_agent.progress=deltas",
-        f"run_agent.progress_per_second={rate}",
-    )
-    flags = [part for each in settings for part in ("--set", each)]
+    _employed(folder)
+    flags = _thinking(url, "run_agent.progress=deltas", f"run_agent.progress_per_second={rate}")
     command = outrider("--toolsets", "run_agent,echoes", *flags)
     return Ours(command, HOME=str(folder), PYTHONPATH=str(plugin(folder)))
+
+
+def _employed(home: Path) -> None:
+    """A home with an agent."""
+    agents = home / ".outrider" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "bench.md").write_text(AGENT)
+
+
+def _thinking(url: str, *more: str) -> list[str]:
+    """The options under which agents use that model."""
+    model = ("models.default=bench", "models.profiles.bench.model=bench", f"models.profiles.bench.base_url={url}")
+    return [part for each in (*model, *more) for part in ("--set", each)]
 
 
 @contextmanager
