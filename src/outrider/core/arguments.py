@@ -86,4 +86,5 @@ def _shown(value: object) -> str:
 
 
 def _cut(text: str) -> str:
+    text = text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair would not get back to the caller
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"

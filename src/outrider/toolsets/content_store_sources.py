@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 import anyio.to_thread
 
@@ -123,7 +122,7 @@ def _path(file_url: str) -> Path:
         return Path(file_url)
     if parts.netloc not in {"", "localhost"}:
         raise InvalidInput(f"file_url: files of the host {parts.netloc!r} cannot be read", hint=f"give {SCHEMES}")
-    return Path(url2pathname(parts.path))
+    return Path(_native(parts.path))
 
 
 def _within(path: Path, root: Path) -> str | None:
@@ -147,3 +146,10 @@ def _read(jail: "Jail", path: str, most: int) -> bytes:
             code="FILE_TOO_LARGE",
         )
     return body
+
+
+def _native(path: str) -> str:
+    """The path part of a file address as this system writes paths (RFC 8089, appendix E.2 for drive letters)."""
+    path = unquote(path)
+    has_drive = os.name == "nt" and path[:1] == "/" and path[2:3] == ":"
+    return path[1:] if has_drive else path

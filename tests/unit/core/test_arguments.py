@@ -151,6 +151,12 @@ def test_long_values_and_long_names_are_cut():
     assert len(error.message) < 600
 
 
+def test_half_a_surrogate_pair_is_shown_in_a_way_that_any_encoder_takes():
+    error = refused({"query": "tea", "count": "\ud800"})
+    assert "\\ud800" in error.message
+    assert json.dumps(error.to_dict(), ensure_ascii=False).encode()
+
+
 def test_a_value_that_is_no_json_is_named_by_its_kind():
     endless: dict[str, Any] = {}
     endless["self"] = endless
