@@ -20,7 +20,7 @@ FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 SIGNS = frozenset(
     "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
 )
-FREE = frozenset(NUMBER[tag] for tag in ("p", "div", "section", "button", "label", "summary", "custom", "article"))
+FREE = frozenset(NUMBER[tag] for tag in ("div", "button", "label", "summary", "custom"))  # no paragraphs
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
