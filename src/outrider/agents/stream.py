@@ -175,7 +175,7 @@ class Streams:
         await asyncio.shield(asyncio.get_running_loop().create_task(self._save()))
 
     async def close(self) -> None:
-        """Ends the tasks beside the runs."""
+        """Ends the tasks beside the runs, and whoever still follows one here."""
         tasks = [task for task in (self._writer, self._looker) if task is not None]
         if self._telling is not None:
             self._telling.cancel()
@@ -183,6 +183,9 @@ class Streams:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._writer = self._looker = self._telling = None
+        for ear in self._ears:
+            ear.over = True
+            ear.arrived.set()
 
     def _tell(self) -> None:
         """Numbers what was said, and gives it to the followers here."""

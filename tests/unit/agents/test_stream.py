@@ -141,3 +141,14 @@ async def test_events_of_many_runs_are_written_together_and_none_is_lost(databas
         events = await here.read(name)
         assert spoken(events) == "".join(f"{name}:{number} " for number in range(30))
     await here.close()
+
+
+async def test_nobody_is_left_waiting_when_the_house_is_closed(database: Database):
+    run, here = await working(database), Streams(database)
+    await here.append(run, [("status", {"status": "running"})])
+    events: list[RunEvent] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(heard, here, run, events)
+        await until(events, 1)
+        await here.close()
+    assert said(events) == ["running"]
