@@ -230,7 +230,8 @@ async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path:
 async def test_artifacts_are_resources(tmp_path: Path):
     async with parrot.keeping(tmp_path) as (toolbox, artifacts):
         kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
-        async with Client(mcp_server(toolbox, artifacts)) as client:
+        await artifacts.save(b"not yours", name="b.png", mime_type="image/png", session="other")
+        async with Client(mcp_server(toolbox, artifacts, session="s")) as client:
             listed = (await client.list_resources()).resources
             read = (await client.read_resource(kept.uri)).contents[0]
             with pytest.raises(MCPError, match="no artifact"):

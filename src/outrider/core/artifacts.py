@@ -86,13 +86,15 @@ class Artifacts:
             raise NotFound(f"no artifact {uri[:200]!r}", hint="it may have expired; make it again")
         return Artifact(**row)
 
-    async def recent(self, limit: int = 50) -> list[Artifact]:
-        """The newest artifacts first."""
+    async def recent(self, limit: int = 50, session: str | None = None) -> list[Artifact]:
+        """The newest artifacts first, of one session or of all."""
         from sqlalchemy import select
 
         from outrider.core.tables import artifacts
 
         query = select(artifacts).order_by(artifacts.c.created_at.desc()).limit(limit)
+        if session is not None:
+            query = query.where(artifacts.c.session == storable(session, 200))
         async with self._database.read() as connection:
             return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
 

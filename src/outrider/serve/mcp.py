@@ -95,12 +95,12 @@ class Edge:
             return content.bug(tool.name, incident)
 
     async def list_resources(
-        self, _: ServerRequestContext[Any, Any], __: PaginatedRequestParams | None
+        self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         from outrider.serve import prompts
 
         try:
-            kept = await self._artifacts.recent()
+            kept = await self._artifacts.recent(session=self._contexts.call(context).session)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from error
         return ListResourcesResult(
