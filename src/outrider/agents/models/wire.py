@@ -1,4 +1,4 @@
-"""The wire formats, as pydantic-ai's models over clients of our guard. Beside `runtime.py` the only user of it."""
+"""The wire formats, as pydantic-ai's models over clients of our guard; besides, only the folder `runtime` knows it."""
 
 import importlib
 from collections.abc import Callable
