@@ -1,0 +1,97 @@
+"""The running house, as those who opened it see it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.models import Models
+from outrider.agents.runs import Runs
+from outrider.app.edge import Servers
+from outrider.browser import Browsers
+from outrider.content import Content
+from outrider.core.artifacts import Artifacts
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.events import Events
+from outrider.core.prompting import ServiceContext
+from outrider.core.result import Result
+from outrider.core.tool import Toolset
+from outrider.core.toolbox import Toolbox
+from outrider.pages import Pages
+from outrider.pages.crawl import Crawler
+from outrider.search import Search
+from outrider.settings import Loaded
+from outrider.toolsets.evaluating.flow import Evaluator
+from outrider.toolsets.run_agent_flow import Delegation
+from outrider.toolsets.run_agent_results import CONVERSATIONS
+from outrider.workspace import Workspaces
+from outrider.workspace.processes import Processes
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+
+@dataclass(frozen=True)
+class App:
+    """The running house. `async with open_app() as app` makes one and closes all that it opened.
+
+    Attributes:
+        loaded: The settings, with the origin of each.
+        toolbox: The offered tools.
+        events: The record of every call.
+    """
+
+    loaded: Loaded
+    toolbox: Toolbox
+    events: Events
+    artifacts: Artifacts
+    database: Database
+    workspaces: Workspaces
+    processes: Processes
+    search: Search
+    pages: Pages
+    crawler: Crawler
+    content: Content
+    browsers: Browsers
+    runs: Runs
+    catalogue: Catalogue
+    models: Models
+    delegation: Delegation
+    evaluator: Evaluator
+    remote: Servers
+    every: dict[str, Toolset] = field(repr=False)
+
+    async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:
+        """Calls a tool as a host would: `await app.call("web_search", query="tea")`.
+
+        Raises the errors of `outrider.core.errors`, InvalidInput for arguments among them.
+        """
+        return await self.toolbox.call(tool, arguments, call)
+
+    async def context(self, toolset: str, call: Call | None = None) -> ServiceContext:
+        """How things stand in a toolset for the call's session, for a system prompt. Raises NotFound."""
+        return await self.toolbox.context(toolset, call or Call())
+
+    def server(self, toolset: str | None = None, *, name: str = "outrider", session: str = "default") -> "Server[Any]":
+        """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
+        from outrider.serve.mcp import Pause, mcp_server
+        from outrider.serve.seal import security
+
+        settings = self.loaded.settings
+        toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
+        sealed = security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)
+        pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix)
+        texts = {CONVERSATIONS: self.delegation.transcript}
+        return mcp_server(
+            toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
+            pause=pause, texts=texts,
+        )  # fmt: skip
+
+    def servers(self) -> "dict[str, Server[Any]]":
+        """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""
+        alone = {
+            name: self.server(name, name=name)
+            for toolset in self.toolbox.toolsets.values()
+            for name in (toolset.name, *toolset.aliases)
+        }
+        return {"": self.server(), **alone}

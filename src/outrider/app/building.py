@@ -1,0 +1,286 @@
+"""What the house is made of: each part once, from the settings and from the parts that it needs."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from outrider import toolsets
+from outrider.agents.approvals import Questions
+from outrider.agents.catalogue import Catalogue
+from outrider.agents.conversations import Conversations
+from outrider.agents.evaluations import Evaluations
+from outrider.agents.models import Models
+from outrider.agents.runs import Runs
+from outrider.app.app import App
+from outrider.app.chosen import choices, chosen_toolsets, manner
+from outrider.app.edge import Sealing, Servers
+from outrider.app.views import local, markdown, rendering, search_powers
+from outrider.browser import Browsers
+from outrider.content import Content
+from outrider.core.artifacts import Artifacts
+from outrider.core.citations import Citations
+from outrider.core.db import Database
+from outrider.core.discovery import find
+from outrider.core.egress.guard import Guard
+from outrider.core.events import Events
+from outrider.core.http import Http
+from outrider.core.tool import KnownTools, Toolset
+from outrider.core.toolbox import Toolbox
+from outrider.pages import Pages
+from outrider.pages.crawl import Crawler
+from outrider.plans import Plans
+from outrider.playbooks import Playbooks
+from outrider.search import Search
+from outrider.settings import Loaded, Settings
+from outrider.toolsets.choices import Choices
+from outrider.toolsets.content_store_offers import Offers
+from outrider.toolsets.content_store_sources import Sources
+from outrider.toolsets.evaluating.flow import Evaluator
+from outrider.toolsets.run_agent_flow import Delegation
+from outrider.toolsets.web_eval_settings import WebEvalSettings
+from outrider.workspace import Exports, Workspaces
+from outrider.workspace.processes import Processes
+from outrider.workspace.sandbox.sandbox import Sandbox
+
+DAY = 86_400
+
+
+@dataclass
+class Building:
+    """Makes the parts, each when the first of its users is made.
+
+    Attributes:
+        loaded: The settings.
+        guard: Decides where requests may go.
+        proxy: The address of a guarded proxy, for libraries that dial by themselves.
+    """
+
+    loaded: Loaded
+    guard: Guard
+    proxy: str | None
+
+    @cached_property
+    def app(self) -> App:
+        """All of it."""
+        return App(
+            loaded=self.loaded,
+            toolbox=self.served,
+            events=self.events,
+            artifacts=self.artifacts,
+            database=self.database,
+            workspaces=self.workspaces,
+            processes=self.processes,
+            search=self.search,
+            pages=self.pages,
+            crawler=self.crawler,
+            content=self.content,
+            browsers=self.browsers,
+            runs=self.runs,
+            catalogue=self.catalogue,
+            models=self.models,
+            delegation=self.delegation,
+            evaluator=self.evaluator,
+            remote=self.remote,
+            every=self.every,
+        )
+
+    @cached_property
+    def http(self) -> Http:
+        """The guarded client."""
+        return Http(self.guard)
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings."""
+        return self.loaded.settings
+
+    @cached_property
+    def database(self) -> Database:
+        """The one database."""
+        return Database(self.settings.database_url)
+
+    @cached_property
+    def events(self) -> Events:
+        """The record of every call."""
+        return Events(self.database)
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """What is too large for an answer."""
+        folder = self.settings.data_dir / "artifacts"
+        return Artifacts(folder, self.database, keep_seconds=self.settings.keep_days * DAY)
+
+    @cached_property
+    def browsers(self) -> Browsers:
+        """The browser and its sessions."""
+        return Browsers(self.settings.browser, self.guard, self.settings.data_dir / "browser")
+
+    @cached_property
+    def pages(self) -> Pages:
+        """Reading."""
+        return Pages(self.http, self.settings.pages, self.database, render=rendering(self.browsers))
+
+    @cached_property
+    def crawler(self) -> Crawler:
+        """Reading whole sites."""
+        return Crawler(self.pages, self.database)
+
+    @cached_property
+    def search(self) -> Search:
+        """Searching."""
+        read = local(self.pages, lambda: self._stores)
+        powers = search_powers(self.loaded, read, self.browsers, lambda: self.proxy)
+        return Search(self.http, self.settings.search, self.database, powers=powers, environ=self.loaded.environ)
+
+    @cached_property
+    def content(self) -> Content:
+        """Content stores, with the embedder that the settings choose once one is needed."""
+        return Content(
+            self.database, self.settings.data_dir / "content", self.settings.content, embedder=self._embedder
+        )
+
+    @cached_property
+    def workspaces(self) -> Workspaces:
+        """The sessions' folders."""
+        return Workspaces(self.settings.data_dir / "workspaces", self.settings.workspace)
+
+    @cached_property
+    def processes(self) -> Processes:
+        """Code that runs in the sandbox."""
+        quota = int(self.settings.workspace.max_mb * 1_000_000)
+        return Processes(Sandbox(self.settings.code, self.guard), quota=quota)
+
+    @cached_property
+    def models(self) -> Models:
+        """The models that agents think with."""
+        return Models(self.settings.models, self.loaded.environ, self.http)
+
+    @cached_property
+    def questions(self) -> Questions:
+        """What waits for people."""
+        return Questions(self.database)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """Where agents speak."""
+        return Conversations(self.database)
+
+    @cached_property
+    def citations(self) -> Citations:
+        """References that are given out."""
+        return Citations(self.database)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The agents."""
+        return Catalogue(self.settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", self.database)
+
+    @cached_property
+    def remote(self) -> Servers:
+        """Other MCP servers."""
+        return Servers(self.loaded, self.guard, lambda: self.every)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The agents' work."""
+        return Runs(
+            self.database,
+            self.settings.agents,
+            self.models,
+            self.guard,
+            toolboxes=lambda: (self.served, self.whole_toolbox()),
+            questions=self.questions,
+            conversations=self.conversations,
+            sealing=Sealing(self.loaded),
+            servers=self.remote,
+        )
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The browser's agent as an evaluator of websites."""
+        parts = (self.artifacts, self.browsers, self.models, self.runs, self.catalogue)
+        return Evaluator(Evaluations(self.database), *parts, toolbox=self.whole_toolbox)
+
+    @cached_property
+    def delegation(self) -> Delegation:
+        """Agents as tools."""
+        asked = (self.catalogue, self.runs, self.conversations, self.questions)
+        kept = (self.citations, self.artifacts, self.database)
+        return Delegation(*asked, *kept, manner(self.loaded, self.catalogue))
+
+    @cached_property
+    def every(self) -> dict[str, Toolset]:
+        """All toolsets there are, by name."""
+        return {toolset.name: toolset for toolset in find(toolsets, Toolset, group="outrider.toolsets")}
+
+    @cached_property
+    def served(self) -> Toolbox:
+        """The tools that hosts are offered."""
+        chosen = chosen_toolsets(self.settings.toolsets, self.every, self.services)
+        box = Toolbox(chosen, self.services, self.events, self.settings.tools)
+        stores = self.content if "content_store" in box.toolsets else None
+        self.services[Offers] = Offers(stores, self.settings.content.offer)
+        return box
+
+    def whole_toolbox(self) -> Toolbox:
+        """All tools that agents may get, offered to hosts or not."""
+        from outrider.toolsets.evaluating.done import DONE, done_tool
+        from outrider.toolsets.evaluating.watch import WatchedToolbox
+
+        box = (self.every.values(), self.services, self.events, self.settings.tools)
+        return WatchedToolbox(*box, watcher=self.evaluator.watcher, inner={DONE: done_tool()})
+
+    @cached_property
+    def services(self) -> dict[type, Any]:
+        """What tools get before the slash, by type."""
+        return (
+            self._domains
+            | self._agents
+            | {
+                Choices: choices(self.loaded),
+                Sources: Sources(self.pages, self.workspaces, self.settings.content),
+                WebEvalSettings: self.settings.web_eval,
+                KnownTools: KnownTools(name for toolset in self.every.values() for name in toolset.tools),
+            }
+        )
+
+    @property
+    def _domains(self) -> dict[type, Any]:
+        return {
+            Search: self.search,
+            Pages: self.pages,
+            Crawler: self.crawler,
+            Browsers: self.browsers,
+            Artifacts: self.artifacts,
+            Citations: self.citations,
+            Content: self.content,
+            Workspaces: self.workspaces,
+            Exports: Exports(markdown(self.loaded)),
+            Processes: self.processes,
+            Plans: Plans(self.database),
+            Playbooks: Playbooks(self.database),
+        }
+
+    @property
+    def _agents(self) -> dict[type, Any]:
+        return {
+            Runs: self.runs,
+            Questions: self.questions,
+            Conversations: self.conversations,
+            Catalogue: self.catalogue,
+            Evaluations: self.evaluator.evaluations,
+            Evaluator: self.evaluator,
+            Delegation: self.delegation,
+        }
+
+    @property
+    def _stores(self) -> Content | None:
+        """The content stores, where they are served."""
+        return self.content if "content_store" in self.served.toolsets else None
+
+    def _embedder(self) -> Any:
+        from outrider.content.embedding import chosen
+
+        folder, keys = self.settings.data_dir / "models", self.settings.models.keys
+        return chosen(self.settings.content.embedding, self.http, self.loaded.environ, folder=folder, keys=keys)

@@ -1,0 +1,52 @@
+"""What the settings choose of tools and of how they behave."""
+
+from pathlib import Path
+from typing import Any
+
+from outrider.agents.catalogue import Catalogue
+from outrider.core.errors import NotFound
+from outrider.core.tool import Toolset
+from outrider.settings import Loaded
+from outrider.toolsets.choices import Choices
+from outrider.toolsets.run_agent_flow import Manner
+
+
+def choices(loaded: Loaded) -> Choices:
+    """What tools themselves obey."""
+    settings = loaded.settings
+    return Choices(
+        workspace=Path.cwd(),
+        images_path=settings.images_path,
+        boundary=settings.boundary,
+        mime_prefix=settings.mime_prefix,
+        crawl_robots=settings.pages.crawl_robots,
+    )
+
+
+def manner(loaded: Loaded, catalogue: Catalogue) -> Manner:
+    """Agents as tools: served by themselves where somebody has written an agent, or has named a model for them."""
+    settings = loaded.settings
+    folders = (catalogue.home, Path.cwd() / ".outrider" / "agents")
+    written = any(next(folder.glob("*.md"), None) for folder in folders)
+    named = bool(settings.models.default or settings.models.profiles)
+    chosen = settings.run_agent
+    return Manner(
+        mime_prefix=settings.mime_prefix,
+        progress=chosen.progress,
+        per_second=chosen.progress_per_second,
+        detach_seconds=chosen.detach_seconds,
+        configured=written or named,
+    )
+
+
+def chosen_toolsets(wanted: list[str], every: dict[str, Toolset], services: dict[type, Any]) -> list[Toolset]:
+    """The toolsets of those names (or aliases), in the house's order; the default ones if none is named."""
+    if not wanted:
+        return [each for each in every.values() if each.default or (each.wanted and each.wanted(services))]
+    if "all" in wanted:
+        return list(every.values())
+    known = {name: each for each in every.values() for name in (each.name, each.display_name, *each.aliases) if name}
+    for name in wanted:
+        if name not in known:
+            raise NotFound(f"no toolset {name!r}", hint=f"the toolsets are {', '.join(every)}, or all")
+    return list({known[name].name: known[name] for name in wanted}.values())

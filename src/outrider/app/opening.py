@@ -1,0 +1,87 @@
+"""Opening the house and closing it: what runs beside the tools, and in which order things end."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from typing import Any
+
+import anyio
+
+from outrider.app.app import App
+from outrider.app.building import Building
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import OutriderError
+from outrider.settings import Loaded, load
+
+DAY = 86_400
+
+
+@asynccontextmanager
+async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
+    """The running house; leaving the context writes what is pending and closes all that was opened.
+
+    Args:
+        loaded: Settings from `outrider.settings.load`; read from their usual places by default.
+    """
+    loaded = loaded or load()
+    guard = Guard(loaded.settings.egress)
+    async with _library_proxy(guard, loaded) as proxy:
+        building = Building(loaded, guard, proxy)
+        app, http = building.app, building.http
+        try:
+            async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
+                yield app
+        finally:
+            # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
+            with anyio.CancelScope(shield=True):
+                await app.processes.close()
+                await app.evaluator.aclose()
+                await app.runs.close()
+                await app.remote.aclose()
+                await app.browsers.aclose()
+                await app.content.close()
+                await app.events.flush()
+                await http.close()
+                await app.database.close()
+
+
+@asynccontextmanager
+async def _beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+    """Runs tasks beside the body; an error of the body comes out as it is, not wrapped by the group."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as group:
+        for task in tasks:
+            group.start_soon(task)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+async def _sweep_daily(app: App) -> None:
+    """Lets go of what is older than the settings keep; begins when the database is opened for something else."""
+    await app.database.used.wait()
+    while True:
+        with suppress(OutriderError):
+            await app.events.sweep(app.loaded.settings.keep_days * DAY)
+            await app.artifacts.sweep()
+            await anyio.to_thread.run_sync(app.workspaces.sweep)
+            await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
+            await app.content.sweep()
+        await anyio.sleep(DAY)
+
+
+@asynccontextmanager
+async def _library_proxy(guard: Guard, loaded: Loaded) -> AsyncGenerator[str | None]:
+    """The address of a guarded proxy for what dials by itself when searching; None if there is nothing of the kind."""
+    program = loaded.settings.search.agent_browser
+    if find_spec("ddgs") is None and not (program.command or program.auto_install):
+        yield None
+        return
+    from outrider.core.egress.proxy import EgressProxy
+
+    async with EgressProxy(guard) as proxy:
+        yield proxy.url_with_credentials
