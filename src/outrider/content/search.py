@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Mode = Literal["keyword", "semantic", "hybrid"]
 CANDIDATES = 100  # that an index is asked for at least, since its own ranking is only alike
 PER_HIT = 5  # and for each hit that is wanted
+NOTHING = 0.005  # a likeness that would be told as 0.00
 TERMS = 64  # words of a query that count
 IDS_AT_ONCE = 500
 
@@ -131,7 +132,8 @@ class Searching:
         if not stores or (within is not None and not within):
             return Found()
         best = await self._ranking(query, words, stores, options, within)
-        chosen = [each for each in best if each[1] >= options.threshold][: options.top_n * 2]
+        least = max(options.threshold, NOTHING if options.mode != "keyword" else 0.0)
+        chosen = [each for each in best if each[1] >= least][: options.top_n * 2]
         rows = await self._rows([chunk for chunk, _ in chosen])
         kept = [(chunk, score) for chunk, score in chosen if chunk in rows][: options.top_n]
         terms = frozenset(term for terms in words for term in terms)
