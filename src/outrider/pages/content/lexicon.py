@@ -35,7 +35,7 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
         words: Of each block.
         weights: Of each name's word.
     """
-    own = np.array(_sums(page, weights), np.float32)[[row[0] for row in page.rows]]
+    own = _sums(page, weights).astype(np.float32)[[row[0] for row in page.rows]]
     count = len(own)
     before, after = np.zeros_like(own), np.zeros_like(own)
     before[1:], after[:-1] = own[:-1], own[1:]
@@ -50,15 +50,18 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
     )
 
 
-def _sums(page: Blocks, weights: dict[str, float]) -> list[float]:
-    """Of each element, the weights of its names and those of its ancestors; the body's count for nothing."""
-    here: dict[str, float] = {"": 0.0}
-    found: list[float] = [0.0]
-    for names, row in zip(page.names[1:], page.elements[1:], strict=True):
-        weight = here.get(names)
-        if weight is None:
-            weight = here[names] = sum([_weight(name, weights) for name in names[:NAMES_LIMIT].split()])
-        found.append(found[row[0]] + weight)
+def _sums(page: Blocks, weights: dict[str, float]) -> NDArray[np.float64]:
+    """Of each element, the weights of its names and those of its ancestors; the body's count for nothing.
+
+    Each round adds what the ancestor gathered that is twice as far away as in the round before.
+    """
+    own = {names: sum([_weight(name, weights) for name in names[:NAMES_LIMIT].split()]) for names in set(page.names)}
+    found = np.array([own[names] for names in page.names])
+    above = np.array([row[0] for row in page.elements])
+    found[0] = above[0] = 0
+    while above.any():
+        found += found[above]
+        above = above[above]
     return found
 
 

@@ -41,10 +41,14 @@ class Model:
 
     def scores(self, features: Floats) -> Floats:
         """How likely each row is content, as the logarithm of the odds."""
-        rows = np.clip((features - self.mean) * self.scale, -4, 4)
+        rows = features - self.mean
+        rows *= self.scale
+        np.clip(rows, -4, 4, out=rows)
         last = len(self.layers) - 2
         for at in range(0, last, 2):
-            rows = np.maximum(rows @ self.layers[at] + self.layers[at + 1], 0)
+            rows = rows @ self.layers[at]
+            rows += self.layers[at + 1]
+            np.maximum(rows, 0, out=rows)
         return (rows @ self.layers[last] + self.layers[last + 1])[:, 0]
 
 
