@@ -13,11 +13,12 @@ import anyio
 from outrider.agents.approvals import Questions
 from outrider.agents.limits import Circles
 from outrider.agents.run import Run
+from outrider.agents.secrecy import Secrecy
 from outrider.agents.steps import Step, Steps
 from outrider.agents.stream import Pen
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
-from outrider.core.policy import stake_of
+from outrider.core.policy import consent, stake_of
 from outrider.core.questions import Question
 from outrider.core.result import Image, Item, Link, Resource, Result, Text
 from outrider.core.text import cut
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 NOT_KEPT = "(not kept)"  # stands for arguments that may be passwords
 RESULT_CHARS = 40_000  # of one tool's result that a model gets to read
 SHOWN = 400  # characters of arguments and results that an event repeats
+TELLS = " It would tell a stranger what the agent has read in private: look at the address and at what is sent."
 UNSURE = (
     "error: this call was begun, but the process died before it was known to end, so it may have taken effect. "
     "It was not made again. Find out first whether it did, and call again only if it did not."
@@ -67,6 +69,7 @@ class Hands:
         self._questions = questions
         self._pen = pen
         self._circles = Circles()
+        self._secrecy: Secrecy | None = None
         self._width = anyio.Semaphore(width)
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_id: str, number: int) -> str:
@@ -140,7 +143,7 @@ class Hands:
     ) -> tuple[Reading, dict[str, Any], list[dict[str, Any]]]:
         decided = await self._questions.decided(self.run.id, step.key) if step.outcome == "asks" else None
         try:
-            call = await self._call_of(name, step, decided)
+            call = await self._discreet(name, arguments, await self._call_of(name, step, decided))
             result = await self.toolbox.call(name, dict(arguments), call)
         except OutriderError as error:
             reason = f" They said: {decided.reason}" if decided and decided.reason else ""
@@ -154,6 +157,8 @@ class Hands:
         tool = self.toolbox.get(name)
         leaves = bool(result.meta.get("outrider/early_exit"))
         text = result.text if leaves else _text(tool, result)
+        if self._secrecy is not None:
+            self._secrecy.read(tool, text)
         reading = Reading(text, "error" if result.is_error else "ok", leaves)
         return reading, _sources(result), _files(result)
 
@@ -168,6 +173,26 @@ class Hands:
             return replace(call, answer=True)
         return call
 
+    async def _discreet(self, name: str, arguments: Mapping[str, Any], call: Call) -> Call:
+        """The call, if it tells nobody what is private, or a person has allowed that. Raises AnswerNeeded, Refused."""
+        tool = self._find(name)
+        if tool is None or not tool.open_world or not (await self._read_so_far()).tells(tool, arguments):
+            return call
+        if call.answer is None and await self._questions.allowed_always(call, self.run.agent, name):
+            return replace(call, answer=True)
+        consent(tool, {name: "high"}, call, arguments, why=TELLS)
+        return call
+
+    async def _read_so_far(self) -> Secrecy:
+        """What the run has read, in other attempts and processes, too."""
+        if self._secrecy is None:
+            secrecy = Secrecy(self.run.query)
+            for row in await self._steps.of(self.run.id):
+                if row["kind"] == "tool" and row["result"]:
+                    secrecy.read(self._find(row["tool"]), str(row["result"].get("text", "")))
+            self._secrecy = secrecy
+        return self._secrecy
+
     async def _ask(
         self, tool: Tool | None, arguments: Mapping[str, Any], step: Step, need: AnswerNeeded, seconds: float
     ) -> None:
@@ -180,7 +205,7 @@ class Hands:
                 kind=need.kind,
                 tool=tool,
                 arguments=arguments,
-                stake=stake_of(tool, self.toolbox.policy.stakes) if need.kind == "approval" else None,
+                stake="high" if need.kind == "approval" else None,
                 message=str(need.question),
                 details=need.details,
             )

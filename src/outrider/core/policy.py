@@ -42,14 +42,16 @@ def stake_of(tool: Tool, stakes: Mapping[str, Stake]) -> Stake:
     return settings.get(_normal(tool.name)) or settings.get("*") or tool.stake
 
 
-def consent(tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: Mapping[str, object]) -> None:
+def consent(
+    tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: Mapping[str, object], *, why: str = ""
+) -> None:
     """Lets the call pass, or raises AnswerNeeded (nobody was asked yet) or Refused (they said no)."""
     if stake_of(tool, stakes) != "high" or call.answer is True:
         return
     if call.answer is False:
         raise Refused(f"the user did not allow {tool.name}", hint="do not repeat the call; go on without it")
     shown = {name: "[private]" if name in tool.private else value for name, value in arguments.items()}
-    raise AnswerNeeded(f"Allow {tool.title} ({tool.name}) with {_spelled(shown)}?", state=tool.name)
+    raise AnswerNeeded(f"Allow {tool.title} ({tool.name}) with {_spelled(shown)}?{why}", state=tool.name)
 
 
 def _spelled(arguments: object) -> str:

@@ -140,12 +140,15 @@ async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
 
 
 async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_time():
-    gate = anyio.Event()
+    reached, gate = anyio.Event(), anyio.Event()
     play, budgets = reader(40), {"context": LIMIT, "steps": 100}
 
     def gated(asked: Asked) -> Turn:
         turn = play(asked)
-        return replace(turn, until=gate) if {"number": 36} in [arguments for _, arguments in turn.calls] else turn
+        if {"number": 36} not in [arguments for _, arguments in turn.calls]:
+            return turn
+        reached.set()
+        return replace(turn, until=gate)
 
     server = ModelServer(gated)
     async with fakes.serve(server.app()) as url:
@@ -153,8 +156,7 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
         async with open_app(loaded) as app:
             run = await begin(app, "Read.", budgets=budgets)
             with anyio.fail_after(60):
-                while len(thought(server.asked)) < 36:
-                    await anyio.lowlevel.checkpoint()
+                await reached.wait()
         before = [each.text for each in server.asked]
         gate.set()
         async with open_app(loaded) as app:

