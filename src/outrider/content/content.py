@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from outrider.content import reading, writing
 from outrider.content.failures import content_not_found, no_such_lines, store_not_found, text_too_large
-from outrider.content.record import Draft, Passage, Record, Store, scope, text_hash
+from outrider.content.record import Draft, Passage, Record, Store, text_hash
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
@@ -83,7 +83,7 @@ class Content:
 
     async def store(self, call: Call, store_id: str | None = None) -> Store:
         """The store of that id, else the session's own, which is made at first use. Raises NotFound."""
-        own = scope(call)
+        own = call.scope
         found = await self._stores(own, store_id=store_id, default=store_id is None)
         if found:
             return found[0]
@@ -97,9 +97,9 @@ class Content:
 
         from outrider.content.tables import content_stores as table
 
-        query = select(func.count()).select_from(table).where(table.c.scope == scope(call))
+        query = select(func.count()).select_from(table).where(table.c.scope == call.scope)
         total = await self._short(lambda connection: connection.execute(query).scalar_one())
-        return await self._stores(scope(call), offset=offset, limit=limit), total
+        return await self._stores(call.scope, offset=offset, limit=limit), total
 
     async def delete_store(self, call: Call, store_id: str) -> None:
         """Removes a store with all that it holds. Raises NotFound."""
@@ -178,7 +178,7 @@ class Content:
 
     async def record(self, call: Call, content_id: str) -> Record:
         """What is known of a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
-        own = scope(call)
+        own = call.scope
         found = await self._short(lambda connection: reading.records_by_id(connection, [content_id], own))
         if not found:
             raise content_not_found(content_id)
@@ -314,7 +314,7 @@ class Content:
     async def _made(self, call: Call, name: str, description: str, *, default: bool) -> Store:
         from outrider.content.tables import content_stores as table
 
-        own, now = scope(call), time.time()
+        own, now = call.scope, time.time()
         row = {
             "id": f"store_{secrets.token_hex(6)}",
             "scope": own,
@@ -336,7 +336,7 @@ class Content:
 
     async def _store_id(self, call: Call, store_id: str | None) -> str:
         """As `store`, the id alone."""
-        own = scope(call)
+        own = call.scope
         found = await self._short(lambda connection: reading.store_id_of(connection, own, store_id))
         return found or (await self.store(call, store_id)).id
 
@@ -352,7 +352,7 @@ class Content:
         from outrider.content.tables import content_stores as table
 
         columns = (table.c.id, table.c.languages, table.c.generation, table.c.stamp)
-        query = select(*columns).where(table.c.scope == scope(call))
+        query = select(*columns).where(table.c.scope == call.scope)
         rows = await self._short(lambda connection: connection.execute(query).all())
         there = {row.id: Searched(row.languages.split(), Mark(row.generation, row.stamp)) for row in rows}
         filled = [row.id for row in rows if row.generation]

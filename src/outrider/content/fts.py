@@ -81,12 +81,7 @@ class FtsIndex:
         """The likeliest chunks of each store by FTS5's own ranking, and the figures of all searched stores."""
         wanted = list(terms)
         found = [await self._in_thread(each, lambda file: file.find(wanted, limit, within)) for each in stores]
-        frequency: dict[str, int] = {}
-        for each in found:
-            for term, count in each.frequency.items():
-                frequency[term] = frequency.get(term, 0) + count
-        postings = [posting for each in found for posting in each.postings]
-        return Candidates(postings, sum(each.chunks for each in found), sum(each.words for each in found), frequency)
+        return Candidates.of_all(found)
 
     async def rebuild(self, store: str) -> None:
         """Removes the store's file."""

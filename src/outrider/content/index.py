@@ -83,6 +83,16 @@ class Candidates:
     words: int = 0
     frequency: Mapping[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of_all(cls, found: Sequence["Candidates"]) -> "Candidates":
+        """The candidates of several stores as those of one search."""
+        frequency: dict[str, int] = {}
+        for each in found:
+            for term, count in each.frequency.items():
+                frequency[term] = frequency.get(term, 0) + count
+        postings = [posting for each in found for posting in each.postings]
+        return cls(postings, sum(each.chunks for each in found), sum(each.words for each in found), frequency)
+
 
 class Index(Protocol):
     """A keyword index over the chunks of all stores. Every method raises Unavailable where the index cannot be used.

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.core.context import Call
-
 
 @dataclass(frozen=True)
 class Store:
@@ -86,12 +84,6 @@ class Passage:
     text: str
     from_line: int
     to_line: int
-
-
-def scope(call: Call) -> str:
-    """Whose stores: those of a workspace, a person and a session, so that equal names do not meet."""
-    names = (call.workspace or "", call.identity or "", call.session)
-    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
 
 def text_hash(text: str) -> str:

@@ -1,6 +1,5 @@
 """Where plans are kept: one row a session, changed in one transaction, and an archive that only grows."""
 
-import hashlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +22,7 @@ class Plans:
         from outrider.plans.tables import plans
 
         async with self._database.read() as connection:
-            query = select(plans.c.state).where(plans.c.scope == scope(call))
+            query = select(plans.c.state).where(plans.c.scope == call.scope)
             state = (await connection.execute(query)).scalar()
         return Plan.from_dict(state) if state else Plan()
 
@@ -41,7 +40,7 @@ class Plans:
 
         from outrider.plans.tables import plans
 
-        key = scope(call)
+        key = call.scope
         async with self._database.write() as connection:
             await connection.execute(self._first(call, key))
             query = select(plans.c.state).where(plans.c.scope == key).with_for_update()
@@ -59,7 +58,7 @@ class Plans:
 
         async with self._database.write() as connection:
             for table in (plans, plan_records):
-                await connection.execute(table.delete().where(table.c.scope == scope(call)))
+                await connection.execute(table.delete().where(table.c.scope == call.scope))
 
     async def past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
         """The session's goals that were left, newest first."""
@@ -76,7 +75,7 @@ class Plans:
 
         from outrider.plans.tables import plan_records as records
 
-        query = select(records).where(records.c.scope == scope(call), records.c.kind == kind)
+        query = select(records).where(records.c.scope == call.scope, records.c.kind == kind)
         async with self._database.read() as connection:
             found = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
             return list(found.mappings())
@@ -108,12 +107,6 @@ class Plans:
         ]
         if rows:
             await connection.execute(plan_records.insert(), [_storable(row) | {"scope": key} for row in rows])
-
-
-def scope(call: Call) -> str:
-    """The key of a session's plan: of workspace, person and name, so that equal names do not meet."""
-    names = (call.workspace or "", call.identity or "", call.session)
-    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 
 
 def _storable(value: Any) -> Any:

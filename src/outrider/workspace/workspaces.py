@@ -1,6 +1,5 @@
 """Where each session's files are: a directory of its own, that nobody finds by guessing names."""
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -80,7 +79,7 @@ class Workspaces:
 
     def find(self, call: Call) -> Workspace:
         """The workspace of the call's session, as it is; it may not have been made yet."""
-        key = scope(call)
+        key = call.scope[:32]
         return Workspace(key, self.folder / key, self._room(key))
 
     def _room(self, key: str) -> Room:
@@ -105,12 +104,6 @@ class Workspaces:
     def _places(self) -> Iterator[Path]:
         with suppress(OSError):
             yield from [place for place in self.folder.iterdir() if place.is_dir()]
-
-
-def scope(call: Call) -> str:
-    """The key of a session's workspace: of host workspace, person and session, so that equal names do not meet."""
-    names = (call.workspace or "", call.identity or "", call.session)
-    return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _remove_partial(root: Path) -> None:

@@ -76,7 +76,7 @@ class TantivyIndex:
         """The likeliest chunks of each store by tantivy's own BM25, and the figures of all searched stores."""
         wanted = list(terms)
         found = [await self._in_thread(each, lambda folder: folder.find(wanted, limit, within)) for each in stores]
-        return joined(found)
+        return Candidates.of_all(found)
 
     async def rebuild(self, store: str) -> None:
         """Removes the store's folder."""
@@ -240,16 +240,6 @@ class StoreFolder:
             limit = max(1, searcher.num_docs)
         documents = (searcher.doc(address) for _, address in searcher.search(query, limit=limit, count=False).hits)
         return [(each.get_first("chunk"), each.get_first("length"), each.get_first("terms")) for each in documents]
-
-
-def joined(found: Sequence[Candidates]) -> Candidates:
-    """The candidates of several stores as those of one search."""
-    frequency: dict[str, int] = {}
-    for each in found:
-        for term, count in each.frequency.items():
-            frequency[term] = frequency.get(term, 0) + count
-    postings = [posting for each in found for posting in each.postings]
-    return Candidates(postings, sum(each.chunks for each in found), sum(each.words for each in found), frequency)
 
 
 def _schema() -> Any:
