@@ -305,6 +305,7 @@ async def style(player: Player, goal: str) -> None:
         await player.key("Control+Home", *["ArrowRight"] * start, *["Shift+ArrowRight"] * len(words.group(1)))
     else:
         await player.key("Control+a")
+    await player.look()  # the editor learns of a selection a moment after it is made
     if "color" in goal:
         await player.click(view.one(".ql-picker-label"))
         await asyncio.sleep(0.2)
