@@ -20,7 +20,7 @@ def main() -> int:
 
     async def work() -> list[Played]:
         done = await play(given.tasks or tasks(), seed=given.seed, at_once=given.at_once)
-        return await _once_more(done, given.seed)
+        return await _once_more(await _once_more(done, given.seed), given.seed)
 
     done = anyio.run(work)
     print("\n".join([*map(_row, done), *totals(done), *(problems := failures(done))]))
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 async def _once_more(done: list[Played], seed: str) -> list[Played]:
-    """What failed and should not have is played again, alone: the pages have clocks, and the machine has other work."""
+    """What failed and should not have is played again, alone: the pages have clocks, the machine has other work."""
     failed = [each.task for each in done if not each.solved and each.task not in MISSES]
     again = {each.task: each for each in await play(failed, seed=seed, at_once=1)} if failed else {}
     return [again.get(each.task, each) for each in done]
