@@ -22,6 +22,7 @@ LEASE = 30.0  # seconds for which a crawl belongs to the process that works on i
 MOST_KNOWN = 100_000  # addresses of one crawl
 AT_ONCE = 500  # addresses noted by one statement
 LONGEST_TEXT = 2_000  # characters of a title or a reason that are kept
+REMEMBERED = frozenset({"sha256", "kept", "title", "chars", "read_at"})
 NEXT = 50  # pages taken from the list at once
 
 
@@ -106,7 +107,10 @@ class Ledger:
             await self._begin(connection, another=over)
 
     async def close(self, *, finished: bool) -> None:
-        """Lets go of the crawl; a finished round takes along what it did not find any more."""
+        """Lets go of the crawl; a finished round takes along what it did not find any more.
+
+        Not if a page of it could not be read: of what that led to, nothing is known.
+        """
         from sqlalchemy import update
 
         from outrider.pages.crawl.tables import crawl_pages, crawls
@@ -116,7 +120,8 @@ class Ledger:
             mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
             values = state | {"held_until": 0.0, "updated_at": self._clock()}
             done = await connection.execute(update(crawls).where(mine).values(**values))
-            if finished and done.rowcount:
+            blind = (await self._tally(connection)).failed if finished else 0
+            if finished and done.rowcount and not blind:
                 old = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round < self.round)
                 lost = old & crawl_pages.c.state.in_(("read", "duplicate"))
                 values = {"state": "gone", "round": self.round, "detail": "no link leads there", "change": ""}
@@ -163,6 +168,8 @@ class Ledger:
             outcome = await self._compared(connection, page, outcome)
             texts = {name: storable(getattr(outcome, name), LONGEST_TEXT) for name in ("detail", "final_url", "title")}
             values = asdict(outcome) | texts | {"again": int(outcome.again), "read_at": self._clock()}
+            if outcome.state == "failed":  # what was read of it before is still the last that is known
+                values = {name: value for name, value in values.items() if name not in REMEMBERED}
             mine = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
             await connection.execute(update(crawl_pages).where(mine).values(**values))
             await self._add(connection, found)

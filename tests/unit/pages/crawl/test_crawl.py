@@ -254,6 +254,27 @@ async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
     assert (well.ending, well.round, well.tally.read, well.tally.failed) == ("finished", 1, 31, 0)
 
 
+async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
+    down: set[str] = set()
+
+    def shaky(request: Request) -> Answer:
+        return Answer("busy", "text/plain", 503) if request.path in down else HARBOUR[request.path]
+
+    async with place(dict.fromkeys(HARBOUR, shaky), stale_if_error=0) as here:
+        await here.crawl()
+        down.add("/boats/tern")
+        here.clock.now += 1_000
+        ill = await here.crawl()
+        states = await here.changes()
+        down.clear()
+        here.clock.now += 1_000
+        await here.crawl()
+        well = await here.changes()
+    assert (ill.ending, states["/boats/tern"]) == ("finished", "failed")
+    assert "/boats/tern/log" not in states
+    assert (well["/boats/tern"], well["/boats/tern/log"]) == ("same", "same")
+
+
 async def test_time_ends_a_call_and_the_next_one_goes_on():
     async with place(HARBOUR) as here:
 
