@@ -8,6 +8,8 @@ from typing import Any
 import anyio
 import uvicorn
 
+from outrider.core.egress.listening import stop_listening
+
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -24,6 +26,8 @@ async def serve(app: Any) -> AsyncGenerator[str]:
         try:
             yield f"http://127.0.0.1:{port}"
         finally:
+            for each in server.servers:
+                await stop_listening(each)
             server.should_exit = True
             server.force_exit = True
 
@@ -32,5 +36,7 @@ async def serve(app: Any) -> AsyncGenerator[str]:
 async def serve_bytes(handler: Handler) -> AsyncGenerator[str]:
     """Serves raw TCP, for replies that no honest server would send; yields its http address."""
     server = await asyncio.start_server(handler, "127.0.0.1", 0)
-    async with server:
+    try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        await stop_listening(server)

@@ -13,6 +13,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Itera
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 
+from outrider.core.egress.listening import stop_listening
+
 Trick = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 MEGABYTE = 1 << 20
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -39,7 +41,7 @@ async def serve_hostile(trick: Trick) -> AsyncGenerator[str]:
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
-        server.close()
+        await stop_listening(server)
         ending = list(tasks)
         for task in ending:
             task.cancel()

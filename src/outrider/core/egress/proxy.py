@@ -18,6 +18,7 @@ import h11
 from anyio.abc import SocketStream
 
 from outrider.core.egress.guard import Guard
+from outrider.core.egress.listening import stop_listening
 from outrider.core.egress.relay import BROKEN, Client, relay_request, relay_tunnel
 from outrider.core.egress.target import Target, read_authority, read_target
 from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
@@ -76,7 +77,7 @@ class EgressProxy:
     async def close(self) -> None:
         """Stops listening and ends every connection."""
         if self._server:
-            self._server.close()
+            await stop_listening(self._server)
         clients = list(self._clients)
         for task in clients:
             task.cancel()

@@ -19,6 +19,7 @@ from outrider.browser.context import Context
 from outrider.browser.launch import launch
 from outrider.browser.navigate import navigate
 from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress.listening import stop_listening
 from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError
 
@@ -70,6 +71,7 @@ async def canary() -> AsyncGenerator[Canary]:
         try:
             yield bird
         finally:
+            await stop_listening(server)
             transport.close()
             for writer in bird.writers:
                 writer.transport.abort()

@@ -27,6 +27,7 @@ from outrider.browser.launch import launch
 from outrider.browser.navigate import navigate
 from outrider.browser.page import Page
 from outrider.core.egress import EgressSettings, Guard
+from outrider.core.egress.listening import stop_listening
 
 # Asks whether there is a route to Google's name server over IPv6; connecting a UDP socket sends nothing.
 PROBE = "[2001:4860:4860::8888]:443"
@@ -139,6 +140,7 @@ async def birds() -> AsyncGenerator[Birds]:
         try:
             yield mine
         finally:
+            await stop_listening(server)
             transport.close()
 
 
@@ -190,6 +192,7 @@ async def asking(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[st
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=certificate(folder)) as server:
         yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        await stop_listening(server)
 
 
 def eager(quic: Birds) -> tuple[str, ...]:

@@ -1,0 +1,36 @@
+"""A server that stops listening loses nobody whom it has accepted."""
+
+import asyncio
+import socket
+
+import anyio
+
+from outrider.core.egress.listening import stop_listening
+
+
+async def test_who_is_accepted_while_the_server_stops_is_served():
+    served: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_server(lambda _, writer: served.append(writer), "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()
+    callers = [socket.create_connection(address) for _ in range(20)]
+    for _ in range(2):
+        await asyncio.sleep(0)  # the loop accepts, and has made nothing of it yet
+    await stop_listening(server)
+    assert len(served) == len(callers)
+    for writer in served:
+        writer.transport.abort()
+    for each in callers:
+        each.close()
+    await anyio.lowlevel.checkpoint()
+
+
+async def test_nobody_is_accepted_afterwards():
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()
+    await stop_listening(server)
+    refused = False
+    try:
+        socket.create_connection(address).close()
+    except ConnectionRefusedError:
+        refused = True
+    assert refused
