@@ -1,7 +1,7 @@
 """Serves many clients over streamable HTTP: every toolset together and each alone."""
 
 import hmac
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -12,22 +12,32 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from outrider import __version__
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
+HEALTH = "/healthz"
 
 
-def http_app(servers: Mapping[str, Server[Any]], *, token: str = "", allowed_hosts: tuple[str, ...] = ()) -> Starlette:
+def http_app(
+    servers: Mapping[str, Server[Any]],
+    *,
+    token: str = "",
+    allowed_hosts: tuple[str, ...] = (),
+    beside: Sequence[BaseRoute] = (),
+    middleware: Sequence[Middleware] = (),
+) -> Starlette:
     """The HTTP application.
 
     Args:
         servers: Path below `/mcp` (empty for all toolsets together) to its server.
         token: What callers must send as `Authorization: Bearer …`; empty lets every local caller in.
         allowed_hosts: Host headers accepted besides loopback (DNS-rebinding protection).
+        beside: What else is served; it decides by itself who may call.
+        middleware: What every request passes before the token is looked at, outermost first.
     """
     managers = {path: _manager(server, allowed_hosts) for path, server in servers.items()}
     routes = [Route(_path(path), StreamableHTTPASGIApp(manager)) for path, manager in managers.items()]
@@ -41,28 +51,32 @@ def http_app(servers: Mapping[str, Server[Any]], *, token: str = "", allowed_hos
 
     return Starlette(
         routes=[
-            Route("/healthz", _health),
+            Route(HEALTH, _health),
+            *beside,
             *routes,
             Route(f"{PATH}/{{name}}", _unknown(servers), methods=["GET", "POST", "DELETE"]),
         ],
-        middleware=[Middleware(BearerGate, token=token)] if token else [],
+        middleware=[*middleware, *([Middleware(BearerGate, token=token)] if token else [])],
         lifespan=lifespan,
     )
 
 
 class BearerGate:
-    """Lets only callers with the token through; `/healthz` stays open for load balancers."""
+    """Lets only callers with the token through to MCP; what is served beside it has a door of its own."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == "/healthz" or self._holds(scope):
+        if scope["type"] != "http" or not self._guards(scope["path"]) or self._holds(scope):
             await self._app(scope, receive, send)
             return
         problem = {"error": "unauthorized", "hint": "send the header Authorization: Bearer <serve.token>"}
         await JSONResponse(problem, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+
+    def _guards(self, path: str) -> bool:
+        return path == PATH or path.startswith(f"{PATH}/")
 
     def _holds(self, scope: Scope) -> bool:
         sent = dict(scope["headers"]).get(b"authorization", b"")

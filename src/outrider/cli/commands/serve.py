@@ -32,13 +32,12 @@ async def _serve(settings: Loaded) -> None:
     import uvicorn
 
     from outrider.app import open_app
-    from outrider.serve.http import http_app
+    from outrider.app.web import web
 
     chosen = settings.settings.serve
     async with open_app(settings) as app:
-        web = http_app(app.servers(), token=chosen.token, allowed_hosts=tuple(chosen.allowed_hosts))
         config = uvicorn.Config(
-            web, host=chosen.host, port=chosen.port, log_level="warning", timeout_graceful_shutdown=GRACE
+            web(app), host=chosen.host, port=chosen.port, log_level="warning", timeout_graceful_shutdown=GRACE
         )
         listening = _listening(config)
         _announce(*listening.getsockname()[:2])
