@@ -3,6 +3,7 @@
 import hashlib
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -13,6 +14,7 @@ import anyio
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Unavailable
+from outrider.core.keyset import Batch, batch, mark, newest
 
 SCHEME = "outrider://artifacts/"
 BLOCK = 1 << 20
@@ -42,6 +44,11 @@ class Artifacts:
         self._folder = folder
         self._database = database
         self._keep_seconds = keep_seconds
+        self.web_address = ""  # below which people find them in the dashboard, while there is one
+
+    def address(self, uri: str) -> str:
+        """Where a person can open an artifact in a web browser; empty while there is no dashboard."""
+        return f"{self.web_address.rstrip('/')}/files/{uri.removeprefix(SCHEME)}" if self.web_address else ""
 
     async def save(self, data: bytes, *, name: str, mime_type: str, session: str) -> Artifact:
         """Keeps the bytes; the file is complete before anybody can learn of it.
@@ -98,11 +105,49 @@ class Artifacts:
         async with self._database.read() as connection:
             return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
 
+    async def listed(
+        self, *, pictures: bool | None = None, session: str = "", text: str = "", after: str = "", limit: int = 50
+    ) -> Batch[Artifact]:
+        """The newest artifacts first, a part at a time.
+
+        Args:
+            pictures: Only what was saved as an image, or only the rest.
+            session: Only of this one; empty means all.
+            text: Only with this in their name, whatever its case.
+            after: Where the part begins, from the part before.
+            limit: How many.
+
+        Raises:
+            InvalidInput: `after` is no place in the list.
+        """
+        from sqlalchemy import select
+
+        from outrider.core.tables import artifacts as table
+
+        query = newest(select(table), table.c.created_at, table.c.id, after).limit(limit + 1)
+        if pictures is not None:
+            is_picture = table.c.mime_type.startswith("image/")
+            query = query.where(is_picture if pictures else ~is_picture)
+        if session:
+            query = query.where(table.c.session == storable(session, 200))
+        if text:
+            query = query.where(table.c.name.icontains(storable(text, 255), autoescape=True))
+        async with self._database.read() as connection:
+            rows = list((await connection.execute(query)).mappings())
+        return batch(rows, limit, lambda row: Artifact(**row), lambda row: mark(row["created_at"], row["id"]))
+
+    async def part(self, artifact: Artifact, start: int, stop: int) -> bytes:
+        """Its bytes from `start` up to and without `stop`; fewer at the end. Raises NotFound when the file is gone."""
+        return await self._or_gone(artifact.uri, lambda: _part(self._path(artifact.id), start, stop))
+
     async def read(self, uri: str) -> tuple[Artifact, bytes]:
         """The artifact with its bytes. Raises NotFound, also when the file is gone."""
         kept = await self.get(uri)
+        return kept, await self._or_gone(uri, self._path(kept.id).read_bytes)
+
+    async def _or_gone(self, uri: str, work: Callable[[], bytes]) -> bytes:
         try:
-            return kept, await anyio.Path(self._path(kept.id)).read_bytes()
+            return await anyio.to_thread.run_sync(work)
         except FileNotFoundError:
             raise NotFound(f"the file of artifact {uri!r} is gone", hint="make it again") from None
         except OSError as error:
@@ -145,3 +190,9 @@ class Artifacts:
                 partial.unlink()
             raise Unavailable(f"the file cannot be kept: {error.strerror}", code="storage") from error
         return size, digest.hexdigest()
+
+
+def _part(path: Path, start: int, stop: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(max(stop - start, 0))

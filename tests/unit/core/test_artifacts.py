@@ -4,17 +4,19 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from outrider.core.artifacts import SCHEME, Artifact, Artifacts
 from outrider.core.db import Database
-from outrider.core.errors import NotFound, Unavailable
+from outrider.core.errors import InvalidInput, NotFound, Unavailable
 
 HOUR = 3600
 FULL = """
 import anyio, resource, sys
 from pathlib import Path
+from typing import Any
 from outrider.core.artifacts import Artifacts
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
@@ -174,3 +176,62 @@ async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_datab
     assert (await artifacts.get(kept.uri)) == kept
     assert (len(kept.name), kept.session) == (255, "\ufffds")
     assert files(folder) == [kept.id]
+
+
+async def names_in_parts(artifacts: Artifacts, limit: int, **wanted: Any) -> list[list[str]]:
+    """The names of all parts of a list, a part a line."""
+    parts, after = [], ""
+    while True:
+        part = await artifacts.listed(limit=limit, after=after, **wanted)
+        parts.append([kept.name for kept in part.items])
+        after = part.after
+        if not after:
+            return parts
+
+
+async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_something_new_comes(
+    artifacts: Artifacts,
+):
+    for number in range(5):
+        await save(artifacts, name=f"{number}.png")
+    first = await artifacts.listed(limit=2)
+    await save(artifacts, name="new.png")
+    second = await artifacts.listed(limit=2, after=first.after)
+    third = await artifacts.listed(limit=2, after=second.after)
+    shown = [kept.name for part in (first, second, third) for kept in part.items]
+    assert shown == ["4.png", "3.png", "2.png", "1.png", "0.png"]
+    assert third.after == ""
+
+
+async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in_them(artifacts: Artifacts):
+    await save(artifacts, name="100%_done.png")
+    await save(artifacts, name="1000 done.png", session="other")
+    await artifacts.save(b"a,b", name="Rows.CSV", mime_type="text/csv", session="s")
+    assert await names_in_parts(artifacts, 9, pictures=True) == [["1000 done.png", "100%_done.png"]]
+    assert await names_in_parts(artifacts, 9, pictures=False) == [["Rows.CSV"]]
+    assert await names_in_parts(artifacts, 1, session="s") == [["Rows.CSV"], ["100%_done.png"]]
+    assert await names_in_parts(artifacts, 9, text="0%_") == [["100%_done.png"]]
+    assert await names_in_parts(artifacts, 9, text="rows.csv") == [["Rows.CSV"]]
+
+
+@pytest.mark.parametrize("after", ["x", "1.0", "a~b", "~", "1e5~" + "x" * 300])
+async def test_what_is_no_place_in_a_list_is_refused(artifacts: Artifacts, after: str):
+    with pytest.raises(InvalidInput, match="after: "):
+        await artifacts.listed(after=after)
+
+
+async def test_a_part_of_a_file_can_be_read(artifacts: Artifacts, folder: Path):
+    kept = await save(artifacts, b"0123456789")
+    assert await artifacts.part(kept, 2, 5) == b"234"
+    assert await artifacts.part(kept, 8, 100) == b"89"
+    assert await artifacts.part(kept, 50, 60) == b""
+    (folder / kept.id).unlink()
+    with pytest.raises(NotFound):
+        await artifacts.part(kept, 0, 1)
+
+
+async def test_people_are_told_an_address_only_while_there_is_a_dashboard(artifacts: Artifacts):
+    kept = await save(artifacts)
+    assert artifacts.address(kept.uri) == ""
+    artifacts.web_address = "http://127.0.0.1:8765/dashboard/"
+    assert artifacts.address(kept.uri) == f"http://127.0.0.1:8765/dashboard/files/{kept.id}"
