@@ -1,0 +1,64 @@
+"""What a caller has shown to be allowed, where callers must show something. It travels with the call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from outrider.core.errors import Refused
+
+if TYPE_CHECKING:
+    from outrider.core.tool import Tool
+
+Role = Literal["viewer", "member", "owner"]
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What one call may do.
+
+    Attributes:
+        credential: What the caller is known by, never the secret itself: a token's id, or `oauth:` and the client's.
+        role: In the workspace of the call. A viewer may use tools that only read.
+        toolsets: Those that may be used; None means all.
+        remedy: Who can give more, as an instruction.
+        address: The caller's network address; empty where there is none.
+    """
+
+    credential: str
+    role: Role = "member"
+    toolsets: tuple[str, ...] | None = None
+    remedy: str = ""
+    address: str = ""
+
+    def allows(self, tool: "Tool") -> bool:
+        """Whether the call may use the tool."""
+        return self.reaches(tool.toolset) and (self.role != "viewer" or tool.effect == "read")
+
+    def reaches(self, toolset: str) -> bool:
+        """Whether anything of the toolset may be used."""
+        return self.toolsets is None or toolset in self.toolsets
+
+    def check(self, tool: "Tool") -> None:
+        """Raises Refused for a tool that the call may not use; the hint says who can change that."""
+        if not self.reaches(tool.toolset):
+            given = ", ".join(self.toolsets or ()) or "none"
+            message = f"{tool.name} is of toolset {tool.toolset!r}, and what you signed in with is good for: {given}"
+            raise Refused(message, code="insufficient_scope", hint=self.remedy, details={"toolset": tool.toolset})
+        if not self.allows(tool):
+            raise Refused(
+                f"{tool.name} does more than read, and you are a viewer of this workspace",
+                code="insufficient_role",
+                hint="an owner of the workspace can make you a member of it; use tools that only read",
+            )
+
+    def facts(self) -> dict[str, Any]:
+        """The grant as JSON, for work that goes on in another process."""
+        return vars(self) | {"toolsets": None if self.toolsets is None else list(self.toolsets)}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any] | None) -> "Grant | None":
+        """The grant that `facts` told of."""
+        if facts is None:
+            return None
+        toolsets = facts.get("toolsets")
+        return cls(**{**facts, "toolsets": None if toolsets is None else tuple(toolsets)})
