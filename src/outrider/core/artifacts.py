@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import anyio
 
+from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Unavailable
 from outrider.core.keyset import Batch, batch, mark, newest
@@ -31,6 +32,8 @@ class Artifact:
     mime_type: str
     size: int
     sha256: str
+    workspace: str = ""
+    identity: str | None = None
 
     @property
     def uri(self) -> str:
@@ -50,14 +53,23 @@ class Artifacts:
         """Where a person can open an artifact in a web browser; empty while there is no dashboard."""
         return f"{self.web_address.rstrip('/')}/files/{uri.removeprefix(SCHEME)}" if self.web_address else ""
 
-    async def save(self, data: bytes, *, name: str, mime_type: str, session: str) -> Artifact:
+    async def save(self, data: bytes, *, name: str, mime_type: str, session: str, call: Call | None = None) -> Artifact:
         """Keeps the bytes; the file is complete before anybody can learn of it.
+
+        Args:
+            data: The bytes.
+            name: Its file name.
+            mime_type: What it is.
+            session: In which it is listed.
+            call: For whom it is made; calls of other workspaces will not find it.
 
         Raises Unavailable when it cannot be written (full disk, no permission); nothing is left behind.
         """
-        return await self.copy(BytesIO(data), name=name, mime_type=mime_type, session=session)
+        return await self.copy(BytesIO(data), name=name, mime_type=mime_type, session=session, call=call)
 
-    async def copy(self, source: BinaryIO, *, name: str, mime_type: str, session: str) -> Artifact:
+    async def copy(
+        self, source: BinaryIO, *, name: str, mime_type: str, session: str, call: Call | None = None
+    ) -> Artifact:
         """Keeps what an open file still holds, of any size. Otherwise as `save`."""
         from outrider.core.tables import artifacts
 
@@ -71,6 +83,8 @@ class Artifacts:
             storable(mime_type, 127),
             size,
             digest,
+            storable((call and call.workspace) or "", 200),
+            storable(call.identity, 200) if call and call.identity else None,
         )
         try:
             async with self._database.write() as connection:
@@ -80,20 +94,24 @@ class Artifacts:
             raise
         return kept
 
-    async def get(self, uri: str) -> Artifact:
-        """The artifact of that address (or bare id). Raises NotFound."""
+    async def get(self, uri: str, workspace: str | None = None) -> Artifact:
+        """The artifact of that address (or bare id). Raises NotFound, also for another workspace's if one is named."""
         from sqlalchemy import select
 
         from outrider.core.tables import artifacts
 
         query = select(artifacts).where(artifacts.c.id == storable(uri.removeprefix(SCHEME), 200))
+        if workspace:
+            query = query.where(artifacts.c.workspace == storable(workspace, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
             raise NotFound(f"no artifact {uri[:200]!r}", hint="it may have expired; make it again")
         return Artifact(**row)
 
-    async def recent(self, limit: int = 50, session: str | None = None) -> list[Artifact]:
+    async def recent(
+        self, limit: int = 50, session: str | None = None, workspace: str | None = None
+    ) -> list[Artifact]:
         """The newest artifacts first, of one session or of all."""
         from sqlalchemy import select
 
@@ -102,6 +120,8 @@ class Artifacts:
         query = select(artifacts).order_by(artifacts.c.created_at.desc()).limit(limit)
         if session is not None:
             query = query.where(artifacts.c.session == storable(session, 200))
+        if workspace:
+            query = query.where(artifacts.c.workspace == storable(workspace, 200))
         async with self._database.read() as connection:
             return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
 
@@ -140,9 +160,9 @@ class Artifacts:
         """Its bytes from `start` up to and without `stop`; fewer at the end. Raises NotFound when the file is gone."""
         return await self._or_gone(artifact.uri, lambda: _part(self._path(artifact.id), start, stop))
 
-    async def read(self, uri: str) -> tuple[Artifact, bytes]:
-        """The artifact with its bytes. Raises NotFound, also when the file is gone."""
-        kept = await self.get(uri)
+    async def read(self, uri: str, workspace: str | None = None) -> tuple[Artifact, bytes]:
+        """The artifact with its bytes; otherwise as `get`. Raises NotFound, also when the file is gone."""
+        kept = await self.get(uri, workspace)
         return kept, await self._or_gone(uri, self._path(kept.id).read_bytes)
 
     async def _or_gone(self, uri: str, work: Callable[[], bytes]) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from outrider.core.grant import Grant
 from outrider.core.questions import Answer
 
 Role = Literal["user", "assistant"]
@@ -90,6 +91,7 @@ class Call:
         run: The agent's run that makes the call; None for calls of hosts and people.
         lends: The caller's own language model, where it lends it for the time of the call.
         unwanted: Whether the caller has said that it gives the call up; one that only vanished has not.
+        grant: What the caller may do; None where nobody has to show anything. Workspace and identity are proven then.
     """
 
     session: str = "default"
@@ -107,6 +109,7 @@ class Call:
     run: RunContext | None = None
     unwanted: Callable[[], bool] = _wanted
     lends: Lender | None = None
+    grant: Grant | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

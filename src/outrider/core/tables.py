@@ -27,6 +27,9 @@ events = Table(
     Column("message", Text, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("size", Integer, nullable=False),
+    Column("workspace", String(200)),
+    Column("credential", String(200)),  # what the caller showed: a token's id, or the client of an identity provider
+    Column("address", String(64)),  # of the caller on the network
 )
 
 artifacts = Table(
@@ -39,6 +42,8 @@ artifacts = Table(
     Column("mime_type", String(127), nullable=False),
     Column("size", Integer, nullable=False),
     Column("sha256", String(64), nullable=False),
+    Column("workspace", String(200), nullable=False, server_default="", index=True),  # invisible in any other
+    Column("identity", String(200)),  # for whom it was made
 )
 
 citation_counters = Table(
