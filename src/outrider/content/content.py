@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from outrider.content.following import Follower
     from outrider.content.index import Index
     from outrider.content.minding import Minding
+    from outrider.content.overview import Overview
     from outrider.content.search import Found, Searched, Searching, SearchOptions
     from outrider.content.vectors import Vectors
 
@@ -222,10 +223,20 @@ class Content:
         """
         from outrider.content.search import SearchOptions
 
-        options = options or SearchOptions()
+        return await self._find(query, options or SearchOptions(), call.scope)
+
+    @cached_property
+    def overview(self) -> "Overview":
+        """The stores of all sessions, for the person who runs the house."""
+        from outrider.content.overview import Overview
+
+        return Overview(self._database, lambda query, options: self._find(query, options, None))
+
+    async def _find(self, query: str, options: "SearchOptions", own: str | None) -> "Found":
+        """Searches stores of one scope; without a scope those that are named, whosever they are."""
         if options.mode != "keyword" and self._vectors is None:
             raise self._trouble
-        stores = await self._searched(call, options.stores)
+        stores = await self._searched(own, options.stores)
         self._used.set()
         waiting = await self._minding.ready(list(stores)) if options.mode != "keyword" else 0
         found = await self._searching.find(query, stores, options)
@@ -343,7 +354,7 @@ class Content:
     async def _stores(self, own: str, **chosen: Any) -> list[Store]:
         return await self._short(lambda connection: reading.stores(connection, own, **chosen))
 
-    async def _searched(self, call: Call, wanted: Sequence[str] | None) -> "dict[str, Searched]":
+    async def _searched(self, own: str | None, wanted: Sequence[str] | None) -> "dict[str, Searched]":
         """The stores to search."""
         from sqlalchemy import select
 
@@ -352,7 +363,8 @@ class Content:
         from outrider.content.tables import content_stores as table
 
         columns = (table.c.id, table.c.languages, table.c.generation, table.c.stamp)
-        query = select(*columns).where(table.c.scope == call.scope)
+        seen = table.c.id.in_(wanted or ()) if own is None else table.c.scope == own
+        query = select(*columns).where(seen)
         rows = await self._short(lambda connection: connection.execute(query).all())
         there = {row.id: Searched(row.languages.split(), Mark(row.generation, row.stamp)) for row in rows}
         filled = [row.id for row in rows if row.generation]

@@ -20,17 +20,24 @@ def stores(
     limit: int = 1,
 ) -> list[Store]:
     """Stores of a scope with their figures, newest first: the default one, the one of that id, or a page of all."""
-    from sqlalchemy import func, select
+    from sqlalchemy import select
 
     from outrider.content.tables import content_stores as table
-    from outrider.content.tables import contents
 
     query = select(table).where(table.c.scope == own).order_by(table.c.created_at.desc(), table.c.id)
     if default:
         query = query.where(table.c.default_of == own)
     elif store_id is not None:
         query = query.where(table.c.id == store_id)
-    rows = connection.execute(query.offset(offset).limit(limit)).all()
+    return with_figures(connection, connection.execute(query.offset(offset).limit(limit)).all())
+
+
+def with_figures(connection: "Connection", rows: Sequence[Any]) -> list[Store]:
+    """The stores of these rows, with how much they hold."""
+    from sqlalchemy import func, select
+
+    from outrider.content.tables import contents
+
     figures = (func.count(), func.sum(contents.c.chunk_count), func.sum(contents.c.size))
     counted = select(contents.c.store_id, *figures).where(contents.c.store_id.in_([row.id for row in rows]))
     numbers = {each[0]: each[1:] for each in connection.execute(counted.group_by(contents.c.store_id))}
@@ -57,7 +64,7 @@ def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None 
     if own is not None:
         query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
         query = query.where(content_stores.c.scope == own)
-    return {row.id: _record(row) for row in connection.execute(query)}
+    return {row.id: record(row) for row in connection.execute(query)}
 
 
 def page_of(connection: "Connection", store: str, offset: int, limit: int) -> tuple[list[Record], int]:
@@ -69,7 +76,7 @@ def page_of(connection: "Connection", store: str, offset: int, limit: int) -> tu
     total = connection.execute(select(func.count()).where(table.c.store_id == store)).scalar_one()
     query = select(table).where(table.c.store_id == store)
     query = query.order_by(table.c.uploaded_at.desc(), table.c.generation.desc(), table.c.id)
-    return [_record(row) for row in connection.execute(query.offset(offset).limit(limit))], total
+    return [record(row) for row in connection.execute(query.offset(offset).limit(limit))], total
 
 
 def of_source(connection: "Connection", store: str, source: str) -> Record | None:
@@ -82,7 +89,7 @@ def of_source(connection: "Connection", store: str, source: str) -> Record | Non
         return None
     query = select(table).where(table.c.source == storable(source, 8_000), table.c.store_id == store)
     row = connection.execute(query.limit(1)).first()
-    return _record(row) if row else None
+    return record(row) if row else None
 
 
 def covering(connection: "Connection", content: str, first: int, last: int) -> list[Any]:
@@ -100,5 +107,6 @@ def _store(row: Any, figures: Sequence[int]) -> Store:
     return Store(*facts, *map(int, figures), is_default=row.default_of is not None)
 
 
-def _record(row: Any) -> Record:
+def record(row: Any) -> Record:
+    """The content of a row."""
     return Record(**{name: getattr(row, name) for name in Record.__dataclass_fields__})

@@ -6,6 +6,8 @@ from typing import Any
 
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
+from outrider.core.keyset import Batch
+from outrider.plans.listing import KeptPlan, Which, kept_plan, part_of
 from outrider.plans.plan import Observation, PastGoal, Plan
 
 
@@ -62,20 +64,50 @@ class Plans:
 
     async def past_goals(self, call: Call, limit: int = 100) -> list[PastGoal]:
         """The session's goals that were left, newest first."""
-        rows = await self._records(call, "goal", limit)
-        return [PastGoal(row["number"], row["text"], row["outcome"], row["at"]) for row in rows]
+        return await self.past_goals_of(call.scope, limit)
 
     async def observations(self, call: Call, limit: int = 100) -> list[Observation]:
         """The session's observations, newest first."""
-        rows = await self._records(call, "observation", limit)
+        return await self.observations_of(call.scope, limit)
+
+    async def listed(
+        self, which: Which = "all", *, text: str = "", after: str = "", limit: int = 50
+    ) -> Batch[KeptPlan]:
+        """The plans of all sessions, for the person who runs the house: the last changed first.
+
+        Args:
+            which: Those with something left to do (`open`), with nothing left (`done`), or all.
+            text: Only with this in session, goal or todos, whatever its case.
+            after: Where the part begins, from the part before.
+            limit: How many at most; there may be fewer though more follow.
+
+        Raises:
+            InvalidInput: `after` is no place in the list.
+        """
+        async with self._database.read() as connection:
+            return await connection.run_sync(part_of, which, text, after, limit)
+
+    async def of_scope(self, scope: str) -> KeptPlan:
+        """The plan of a scope (`Call.scope`), whosever it is. Raises NotFound."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(kept_plan, storable(scope, 64))
+
+    async def past_goals_of(self, scope: str, limit: int = 100) -> list[PastGoal]:
+        """As `past_goals`, of a scope."""
+        rows = await self._records(scope, "goal", limit)
+        return [PastGoal(row["number"], row["text"], row["outcome"], row["at"]) for row in rows]
+
+    async def observations_of(self, scope: str, limit: int = 100) -> list[Observation]:
+        """As `observations`, of a scope."""
+        rows = await self._records(scope, "observation", limit)
         return [Observation(row["number"], row["text"], row["at"]) for row in rows]
 
-    async def _records(self, call: Call, kind: str, limit: int) -> list[Any]:
+    async def _records(self, scope: str, kind: str, limit: int) -> list[Any]:
         from sqlalchemy import select
 
         from outrider.plans.tables import plan_records as records
 
-        query = select(records).where(records.c.scope == call.scope, records.c.kind == kind)
+        query = select(records).where(records.c.scope == scope, records.c.kind == kind)
         async with self._database.read() as connection:
             found = await connection.execute(query.order_by(records.c.number.desc()).limit(limit))
             return list(found.mappings())

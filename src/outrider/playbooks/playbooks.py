@@ -9,10 +9,12 @@ from typing import Any
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
+from outrider.core.keyset import Batch, batch, mark, newest
 from outrider.playbooks.check import numbered, problems
 from outrider.playbooks.playbook import Playbook, Run, Workflow
 
 RUNS = 20  # of one playbook that are shown
+LOOKED_AT = 500  # playbooks for one part of a searched list; who searches for what is rare reads on
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,44 @@ class Playbooks:
             total = (await connection.execute(select(func.count()).select_from(playbooks).where(mine))).scalar_one()
             rows = (await connection.execute(query)).mappings().all()
         return Listed([_playbook(row) for row in rows], total)
+
+    async def listed(self, *, text: str = "", after: str = "", limit: int = 50) -> Batch[Playbook]:
+        """The playbooks of all assistants, for the person who runs the house: the newest first, a part at a time.
+
+        Args:
+            text: Only with this in the assistant's name, the goal or a step, whatever its case.
+            after: Where the part begins, from the part before.
+            limit: How many at most; there may be fewer though more follow.
+
+        Raises:
+            InvalidInput: `after` is no place in the list.
+        """
+        from sqlalchemy import select
+
+        from outrider.playbooks.tables import playbooks as table
+
+        many = LOOKED_AT if text else limit
+        query = newest(select(table), table.c.created_at, table.c.id, after).limit(many + 1)
+        async with self._database.read() as connection:
+            rows = list((await connection.execute(query)).mappings())
+        part = batch(rows, many, _playbook, lambda row: mark(row["created_at"], row["id"]))
+        found = [each for each in part.items if _says(each, text)]
+        if len(found) <= limit:
+            return Batch(found, part.after)
+        return Batch(found[:limit], mark(found[limit - 1].created_at, found[limit - 1].id))
+
+    async def find(self, name: str) -> Playbook:
+        """The playbook of that id, whosever it is. Raises NotFound."""
+        from sqlalchemy import select
+
+        from outrider.playbooks.tables import playbooks
+
+        query = select(playbooks).where(playbooks.c.id == storable(name, 64))
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise _unknown(name)
+        return _playbook(row)
 
     async def stamp(self) -> tuple[int, float]:
         """Another whenever a playbook of whomever has come, changed or gone, in this process or another."""
@@ -181,6 +221,14 @@ def _merged(content: Workflow, changes: dict[str, Any]) -> Workflow:
 def _playbook(row: Any) -> Playbook:
     content = Workflow.model_validate(row["content"])
     return Playbook(row["id"], row["assistant"], content, row["created_at"], row["updated_at"])
+
+
+def _says(playbook: Playbook, text: str) -> bool:
+    """Whether the text stands in it. It is looked for here: in the database the words are JSON."""
+    content = playbook.content
+    steps = (said for step in content.workflow for said in (step.stepId, step.description, step.action.toolName))
+    said = (playbook.assistant, content.goal, content.initialCommand, *steps)
+    return any(text.casefold() in each.casefold() for each in said)
 
 
 def _unknown(name: str) -> NotFound:

@@ -1,8 +1,9 @@
 """Where each session's files are: a directory of its own, that nobody finds by guessing names."""
 
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from outrider.core.context import Call
-from outrider.core.errors import Unavailable
+from outrider.core.errors import NotFound, Unavailable
+from outrider.core.keyset import Batch, batch, mark, read_mark
 from outrider.workspace.room import Room
 from outrider.workspace.settings import WorkspaceSettings
 
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
 
 HOUR, DAY = 3_600, 86_400
 MOST_ROOMS = 1_000  # whose sizes are remembered
+KEY = re.compile(r"[0-9a-f]{32}")
 USED = "used"  # an empty file; when it was changed is when the workspace was last used
+
+
+@dataclass(frozen=True)
+class UsedWorkspace:
+    """A workspace and when it was last used, in seconds since the epoch."""
+
+    key: str
+    used_at: float
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,33 @@ class Workspaces:
 
     def find(self, call: Call) -> Workspace:
         """The workspace of the call's session, as it is; it may not have been made yet."""
-        key = call.scope[:32]
+        return self._workspace(key_of(call.scope))
+
+    def listed(self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50) -> Batch[UsedWorkspace]:
+        """The workspaces of all sessions, for the person who runs the house: the last used first. Blocking.
+
+        Args:
+            keys: Only of these.
+            after: Where the part begins, from the part before.
+            limit: How many.
+
+        Raises:
+            InvalidInput: `after` is no place in the list.
+        """
+        wanted = [
+            place for place in self._places() if KEY.fullmatch(place.name) and (keys is None or place.name in keys)
+        ]
+        found = sorted(((_used_at(place), place.name) for place in wanted), reverse=True)
+        rest = [each for each in found if each < read_mark(after)] if after else found
+        return batch(rest[: limit + 1], limit, lambda each: UsedWorkspace(each[1], each[0]), lambda each: mark(*each))
+
+    def at(self, key: str) -> Workspace:
+        """The workspace of that key, whosever it is. Raises NotFound."""
+        if not KEY.fullmatch(key) or not (self.folder / key).is_dir():
+            raise NotFound("there is no such workspace", hint="it may have gone; choose another", code="no_workspace")
+        return self._workspace(key)
+
+    def _workspace(self, key: str) -> Workspace:
         return Workspace(key, self.folder / key, self._room(key))
 
     def _room(self, key: str) -> Room:
@@ -104,6 +141,11 @@ class Workspaces:
     def _places(self) -> Iterator[Path]:
         with suppress(OSError):
             yield from [place for place in self.folder.iterdir() if place.is_dir()]
+
+
+def key_of(scope: str) -> str:
+    """What the workspace of a scope (`Call.scope`) is known by on disk."""
+    return scope[:32]
 
 
 def _remove_partial(root: Path) -> None:

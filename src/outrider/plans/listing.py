@@ -1,0 +1,74 @@
+"""The plans of all sessions as a list. What a plan says is JSON, so it is looked into here and not by the database."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from outrider.core.errors import NotFound
+from outrider.core.keyset import Batch, mark, newest
+from outrider.plans.plan import Plan
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Which = Literal["all", "open", "done"]
+LOOKED_AT = 500  # rows for one part of the list; who searches for what is rare reads on
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """A plan and whose it is; `updated_at` in seconds since the epoch."""
+
+    scope: str
+    workspace: str | None
+    session: str
+    plan: Plan
+    updated_at: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to do: a goal that is pursued, or a todo."""
+        return self.plan.goal is not None or self.plan.done < len(self.plan.todos)
+
+    def says(self, text: str) -> bool:
+        """Whether the text stands in session, goal or todos, whatever its case."""
+        wanted = text.casefold()
+        todos = (said for todo in self.plan.todos for said in (todo.name, todo.summary))
+        return any(wanted in said.casefold() for said in (self.session, self.plan.goal or "", *todos))
+
+
+def part_of(connection: "Connection", which: Which, text: str, after: str, limit: int) -> Batch[KeptPlan]:
+    """A part of the list, as `Plans.listed` describes it."""
+    from sqlalchemy import select
+
+    from outrider.plans.tables import plans
+
+    query = newest(select(plans), plans.c.updated_at, plans.c.scope, after).limit(LOOKED_AT + 1)
+    rows = list(connection.execute(query))
+    found: list[KeptPlan] = []
+    for row in rows[:LOOKED_AT]:
+        kept = _kept(row)
+        if which in ("all", "open" if kept.is_open else "done") and (not text or kept.says(text)):
+            found.append(kept)
+        if len(found) > limit:
+            return Batch(found[:limit], mark(found[limit - 1].updated_at, found[limit - 1].scope))
+    last = rows[LOOKED_AT - 1] if len(rows) > LOOKED_AT else None
+    return Batch(found, mark(last.updated_at, last.scope) if last else "")
+
+
+def kept_plan(connection: "Connection", scope: str) -> KeptPlan:
+    """The plan of a scope. Raises NotFound."""
+    from sqlalchemy import select
+
+    from outrider.plans.tables import plans
+
+    row = connection.execute(select(plans).where(plans.c.scope == scope)).first()
+    if row is None:
+        raise NotFound(
+            "there is no such plan", hint="it may have been forgotten; choose another", code="plan_not_found"
+        )
+    return _kept(row)
+
+
+def _kept(row: Any) -> KeptPlan:
+    plan = Plan.from_dict(row.state) if row.state else Plan()
+    return KeptPlan(row.scope, row.workspace, row.session, plan, row.updated_at)

@@ -1,0 +1,52 @@
+"""The playbooks of all assistants as a list."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import NotFound
+from outrider.playbooks import Playbooks
+from outrider.playbooks.playbook import Action, Step, Workflow
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def playbooks(tmp_path: Path) -> AsyncGenerator[Playbooks]:
+    database = Database.file(tmp_path / "outrider.db")
+    yield Playbooks(database)
+    await database.close()
+
+
+def workflow(goal: str, step: str = "Look it up") -> Workflow:
+    return Workflow(goal=goal, workflow=[Step(description=step, action=Action(toolName="web_search", purpose="find"))])
+
+
+async def test_the_playbooks_of_all_assistants_are_listed_in_parts(playbooks: Playbooks):
+    for name in ("ann", "bob", "cid"):
+        await playbooks.create(Call(assistant=name), workflow(f"Goal of {name}"))
+    first = await playbooks.listed(limit=2)
+    assert [each.assistant for each in first.items] == ["cid", "bob"]
+    rest = await playbooks.listed(limit=2, after=first.after)
+    assert [each.assistant for each in rest.items] == ["ann"]
+    assert rest.after == ""
+
+
+async def test_playbooks_are_found_by_their_words(playbooks: Playbooks):
+    for number in range(3):
+        await playbooks.create(Call(assistant="a"), workflow(f"Über {number}", "Mahlzeit"))
+    await playbooks.create(Call(assistant="a"), workflow("Else"))
+    first = await playbooks.listed(text="über", limit=2)
+    assert [each.content.goal for each in first.items] == ["Über 2", "Über 1"]
+    rest = await playbooks.listed(text="MAHLZEIT", limit=2, after=first.after)
+    assert [each.content.goal for each in rest.items] == ["Über 0"]
+
+
+async def test_a_playbook_is_found_whosever_it_is(playbooks: Playbooks):
+    kept = await playbooks.create(Call(assistant="a", workspace="w"), workflow("Mine"))
+    assert await playbooks.find(kept.id) == kept
+    with pytest.raises(NotFound):
+        await playbooks.find("unknown")
