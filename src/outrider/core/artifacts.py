@@ -109,9 +109,7 @@ class Artifacts:
             raise NotFound(f"no artifact {uri[:200]!r}", hint="it may have expired; make it again")
         return Artifact(**row)
 
-    async def recent(
-        self, limit: int = 50, session: str | None = None, workspace: str | None = None
-    ) -> list[Artifact]:
+    async def recent(self, limit: int = 50, session: str | None = None, workspace: str | None = None) -> list[Artifact]:
         """The newest artifacts first, of one session or of all."""
         from sqlalchemy import select
 
