@@ -23,7 +23,7 @@ content_stores = Table(
     Column("stamp", String(16), nullable=False),  # a random text of that very change
     Column("swept", Integer, nullable=False),  # removals up to this generation are forgotten
     Column("embedded", Integer, nullable=False),  # counts the transactions that added vectors, as `generation` does
-    Column("workspace", String(200), nullable=False, server_default="", index=True),  # what `scope` was made of
+    Column("workspace", String(200), index=True),  # what `scope` was made of
     Column("identity", String(200)),
     Index("ix_content_stores_scope", "scope", "created_at"),
 )

@@ -32,7 +32,7 @@ class Artifact:
     mime_type: str
     size: int
     sha256: str
-    workspace: str = ""
+    workspace: str | None = None
     identity: str | None = None
 
     @property
@@ -83,7 +83,7 @@ class Artifacts:
             storable(mime_type, 127),
             size,
             digest,
-            storable((call and call.workspace) or "", 200),
+            storable(call.workspace, 200) if call and call.workspace else None,
             storable(call.identity, 200) if call and call.identity else None,
         )
         try:

@@ -42,7 +42,7 @@ artifacts = Table(
     Column("mime_type", String(127), nullable=False),
     Column("size", Integer, nullable=False),
     Column("sha256", String(64), nullable=False),
-    Column("workspace", String(200), nullable=False, server_default="", index=True),  # invisible in any other
+    Column("workspace", String(200), index=True),  # invisible in any other
     Column("identity", String(200)),  # for whom it was made
 )
 

@@ -71,7 +71,7 @@ def upgrade() -> None:
     ):
         op.add_column("events", column)
     for table in ("artifacts", "content_stores"):
-        op.add_column(table, sa.Column("workspace", sa.String(200), nullable=False, server_default=""))
+        op.add_column(table, sa.Column("workspace", sa.String(200)))
         op.add_column(table, sa.Column("identity", sa.String(200)))
         op.create_index(f"ix_{table}_workspace", table, ["workspace"])
 
