@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
-from outrider.core.keyset import Batch
-from outrider.plans.listing import KeptPlan, Which, kept_plan, part_of
 from outrider.plans.plan import Observation, PastGoal, Plan
+
+if TYPE_CHECKING:
+    from outrider.core.keyset import Batch
+    from outrider.plans.listing import KeptPlan, Which
 
 
 class Plans:
@@ -84,11 +86,15 @@ class Plans:
         Raises:
             InvalidInput: `after` is no place in the list.
         """
+        from outrider.plans.listing import part_of
+
         async with self._database.read() as connection:
             return await connection.run_sync(part_of, which, text, after, limit)
 
-    async def of_scope(self, scope: str) -> KeptPlan:
+    async def of_scope(self, scope: str) -> "KeptPlan":
         """The plan of a scope (`Call.scope`), whosever it is. Raises NotFound."""
+        from outrider.plans.listing import kept_plan
+
         async with self._database.read() as connection:
             return await connection.run_sync(kept_plan, storable(scope, 64))
 

@@ -4,14 +4,16 @@ import hashlib
 import time
 import uuid
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
-from outrider.core.keyset import Batch, batch, mark, newest
 from outrider.playbooks.check import numbered, problems
 from outrider.playbooks.playbook import Playbook, Run, Workflow
+
+if TYPE_CHECKING:
+    from outrider.core.keyset import Batch
 
 RUNS = 20  # of one playbook that are shown
 LOOKED_AT = 500  # playbooks for one part of a searched list; who searches for what is rare reads on
@@ -65,7 +67,7 @@ class Playbooks:
             rows = (await connection.execute(query)).mappings().all()
         return Listed([_playbook(row) for row in rows], total)
 
-    async def listed(self, *, text: str = "", after: str = "", limit: int = 50) -> Batch[Playbook]:
+    async def listed(self, *, text: str = "", after: str = "", limit: int = 50) -> "Batch[Playbook]":
         """The playbooks of all assistants, for the person who runs the house: the newest first, a part at a time.
 
         Args:
@@ -78,6 +80,7 @@ class Playbooks:
         """
         from sqlalchemy import select
 
+        from outrider.core.keyset import Batch, batch, mark, newest
         from outrider.playbooks.tables import playbooks as table
 
         many = LOOKED_AT if text else limit

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, Unavailable
-from outrider.core.keyset import Batch, batch, mark, read_mark
 from outrider.workspace.room import Room
 from outrider.workspace.settings import WorkspaceSettings
 
 if TYPE_CHECKING:
+    from outrider.core.keyset import Batch
     from outrider.workspace.files import Files
 
 HOUR, DAY = 3_600, 86_400
@@ -92,7 +92,9 @@ class Workspaces:
         """The workspace of the call's session, as it is; it may not have been made yet."""
         return self._workspace(key_of(call.scope))
 
-    def listed(self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50) -> Batch[UsedWorkspace]:
+    def listed(
+        self, *, keys: Collection[str] | None = None, after: str = "", limit: int = 50
+    ) -> "Batch[UsedWorkspace]":
         """The workspaces of all sessions, for the person who runs the house: the last used first. Blocking.
 
         Args:
@@ -103,6 +105,8 @@ class Workspaces:
         Raises:
             InvalidInput: `after` is no place in the list.
         """
+        from outrider.core.keyset import batch, mark, read_mark
+
         wanted = [
             place for place in self._places() if KEY.fullmatch(place.name) and (keys is None or place.name in keys)
         ]
