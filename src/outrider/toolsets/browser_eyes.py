@@ -191,7 +191,7 @@ async def _shot(work: Work, **wish: Any) -> "Picture":
 async def _kept(artifacts: Artifacts, call: Call, data: bytes, name: str, mime_type: str) -> tuple[Link, ...]:
     """A link to the file; a database that is full costs only this convenience."""
     try:
-        kept = await artifacts.save(data, name=name, mime_type=mime_type, session=call.session)
+        kept = await artifacts.save(data, name=name, mime_type=mime_type, session=call.session, call=call)
     except OutriderError:
         return ()
     return (Link(kept.uri, kept.name, kept.mime_type, kept.size),)

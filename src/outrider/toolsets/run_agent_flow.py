@@ -194,7 +194,7 @@ class Delegation:
         if before is not None:
             return before
         conversation = await self._conversation(agent, wish, call)
-        files = await self._files(wish.files, above)
+        files = await self._files(wish.files, above, call)
         return await self.runs.start(
             agent,
             wish.query,
@@ -238,15 +238,15 @@ class Delegation:
         self.conversations.check(conversation.agent, call.run.depth + 1, (*call.run.ancestors, call.run.agent))
         return replace(conversation, depth=call.run.depth + 1, ancestors=(*call.run.ancestors, call.run.agent))
 
-    async def _files(self, wanted: Sequence[str], above: Run | None) -> list[dict[str, Any]]:
+    async def _files(self, wanted: Sequence[str], above: Run | None, call: Call) -> list[dict[str, Any]]:
         """Attachments of the parent's conversation and kept files of those ids; unknown ones are left out."""
         held = await self.conversations.attachments(above.conversation_id, wanted) if above and wanted else []
         missing = set(wanted) - {each["id"] for each in held}
-        return held + [each for name in wanted if name in missing for each in await self._kept(name)]
+        return held + [each for name in wanted if name in missing for each in await self._kept(name, call)]
 
-    async def _kept(self, name: str) -> list[dict[str, Any]]:
+    async def _kept(self, name: str, call: Call) -> list[dict[str, Any]]:
         try:
-            kept = await self.artifacts.get(name)
+            kept = await self.artifacts.get(name, call.workspace)
         except OutriderError:
             return []
         return [{"id": kept.id, "title": kept.name, "content_type": kept.mime_type, "uri": kept.uri}]
@@ -262,7 +262,7 @@ class Delegation:
         conversation = await self._place(agent, wish, call)
         lead = f"{instructions}\n\n" if instructions else ""
         mention = f":mention[{agent.name}]{{sId={agent.name}}} {lead}{wish.query}"
-        files = await self._files(wish.files, above)
+        files = await self._files(wish.files, above, call)
         posted = await self.conversations.post(conversation.id, "user", mention, agent=agent.name, files=files)
         run = await self.runs.start(
             agent,

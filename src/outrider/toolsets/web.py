@@ -258,7 +258,7 @@ async def _offered(artifacts: Artifacts, call: Call, path: Path, mime_type: str)
     """The picture as a resource; a database that is full costs only this convenience."""
     try:
         data = await anyio.Path(path).read_bytes()
-        kept = await artifacts.save(data, name=path.name, mime_type=mime_type, session=call.session)
+        kept = await artifacts.save(data, name=path.name, mime_type=mime_type, session=call.session, call=call)
     except OutriderError:
         return ()
     return (Link(kept.uri, kept.name, kept.mime_type, kept.size),)

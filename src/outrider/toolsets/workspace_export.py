@@ -71,7 +71,9 @@ async def export_zip(
 async def _handed_out(place: "Workspace", made: "Export", artifacts: Artifacts, call: Call, description: str) -> Result:
     """The export as an artifact, in words, as a card for hosts that show such, and as a link."""
     with place.files.jail.opened(made.path) as file:
-        kept = await artifacts.copy(file, name=made.name, mime_type=made.mime_type, session=call.session)
+        kept = await artifacts.copy(
+            file, name=made.name, mime_type=made.mime_type, session=call.session, call=call
+        )
     what = f"{made.files} file{'s' * (made.files != 1)}" if made.kind == "zip" else made.mime_type
     words = f"Exported {made.name} ({what}, {made.size:,} bytes) to {made.path}. The user gets it as {kept.uri}"
     if made.renamed:

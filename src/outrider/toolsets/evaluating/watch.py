@@ -184,7 +184,11 @@ class Watcher:
         try:
             data = await _picture(session)
             name = f"step-{watch.step}.jpg"
-            kept = await self._artifacts.save(data, name=name, mime_type="image/jpeg", session=watch.evaluation.id)
+            owner = watch.evaluation
+            whose = Call(workspace=owner.workspace or None, identity=owner.identity)
+            kept = await self._artifacts.save(
+                data, name=name, mime_type="image/jpeg", session=owner.id, call=whose
+            )
         except OutriderError as error:
             told = f"no picture: {error.message}"
             details |= {"error": line(told)}
