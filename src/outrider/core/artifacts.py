@@ -8,14 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import anyio
 
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Unavailable
-from outrider.core.keyset import Batch, batch, mark, newest
+
+if TYPE_CHECKING:
+    from outrider.core.keyset import Batch
 
 SCHEME = "outrider://artifacts/"
 BLOCK = 1 << 20
@@ -125,7 +127,7 @@ class Artifacts:
 
     async def listed(
         self, *, pictures: bool | None = None, session: str = "", text: str = "", after: str = "", limit: int = 50
-    ) -> Batch[Artifact]:
+    ) -> "Batch[Artifact]":
         """The newest artifacts first, a part at a time.
 
         Args:
@@ -140,6 +142,7 @@ class Artifacts:
         """
         from sqlalchemy import select
 
+        from outrider.core.keyset import batch, mark, newest
         from outrider.core.tables import artifacts as table
 
         query = newest(select(table), table.c.created_at, table.c.id, after).limit(limit + 1)

@@ -73,8 +73,8 @@ class Plans:
         return await self.observations_of(call.scope, limit)
 
     async def listed(
-        self, which: Which = "all", *, text: str = "", after: str = "", limit: int = 50
-    ) -> Batch[KeptPlan]:
+        self, which: "Which" = "all", *, text: str = "", after: str = "", limit: int = 50
+    ) -> "Batch[KeptPlan]":
         """The plans of all sessions, for the person who runs the house: the last changed first.
 
         Args:
