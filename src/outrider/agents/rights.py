@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from outrider.agents.definition import Agent
 from outrider.agents.remote import RemoteTool
 from outrider.agents.run import Run
+from outrider.core.grant import Grant
 from outrider.core.policy import offered, stake_of
 from outrider.core.tool import Stake, Tool
 from outrider.core.toolbox import Toolbox
@@ -46,6 +47,7 @@ def frozen(
     every: Toolbox,
     remote: Mapping[str, Tool] | None = None,
     added: Mapping[str, Tool] | None = None,
+    grant: Grant | None = None,
 ) -> Agent:
     """The agent with its tools by name, as they are offered now.
 
@@ -60,18 +62,30 @@ def frozen(
         every: All of the house's tools.
         remote: The tools of the other servers that the agent names.
         added: Those of the servers that the caller asks for besides.
+        grant: What the person behind the call may do: their agents get nothing else, nor do agents of those.
 
     Raises:
         NotFound: A toolset or tool that is not offered.
+        Refused: The caller asks for a toolset that is not theirs.
     """
     wanted = agent.model_copy(update={"toolsets": [*agent.toolsets, *toolsets]})
     house = served if agent.origin == "workspace" else every
     seen = restricted(house, wanted, {**(remote or {}), **(added or {})})
-    stakes = dict(seen.policy.stakes)
+    if grant is not None:
+        _check_asked(grant, toolsets, house)
+        seen.tools = {name: tool for name, tool in seen.tools.items() if grant.allows(tool)}
+    stakes = {name: stake for name, stake in seen.policy.stakes.items() if name in seen.tools}
     if above is not None:
         known = {*restricted(house, agent, remote).tools, *above.definition.get("tools", ())}
         stakes |= {name: "high" for name in seen.tools if name not in known}
     return wanted.model_copy(update={"toolsets": [], "tools": list(seen.tools), "stakes": stakes})
+
+
+def _check_asked(grant: Grant, toolsets: Sequence[str], house: Toolbox) -> None:
+    for name in toolsets:
+        for tool in (house.get(each) for each in _tools_of(house, name)):
+            if not grant.reaches(tool.toolset):
+                grant.check(tool)
 
 
 def _tools_of(toolbox: Toolbox, toolset: str) -> Iterable[str]:

@@ -11,6 +11,7 @@ from outrider.agents.limits import Usage
 from outrider.core.context import Call, RunContext
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound
+from outrider.core.grant import Grant
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, RowMapping
@@ -31,7 +32,8 @@ class Run:
         stop_reason: Why the last attempt ended: `done`, `steps`, `tokens`, `cost`, `time`, `repetition`, …
         attempt: How often it was taken up, 1 at first; one more after each question.
         usage: What it used itself; `Runs.usage` has the sum with all below.
-        state: `citations` (reference to citation), `files`, `seconds` at work, `asked` calls.
+        state: `citations` (reference to citation), `files`, `seconds` at work, `asked` calls, and what whoever began
+            the run may do (`grant`).
         history: The model's messages, to go on from; not for reading.
         executor: The process that works on it.
     """
@@ -118,6 +120,7 @@ class Run:
             identity=self.identity,
             message=self.id,
             run=self.context(call_id),
+            grant=Grant.of(self.state.get("grant")),
         )
 
 

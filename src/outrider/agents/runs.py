@@ -19,6 +19,7 @@ from outrider.core.context import Call, Lender
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.grant import Grant
 from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Runs:
             NotConfigured: No model, or no libraries for agents.
         """
         engine = await self._worker.opened()
-        agent = await self._frozen(agent, toolsets, await self._rows.get(call.run.id) if call.run else None)
+        above = await self._rows.get(call.run.id) if call.run else None
+        agent = await self._frozen(agent, toolsets, above, call.grant)
         lender = await self._lender(agent, call)
         posted = (
             message_id
@@ -141,7 +143,9 @@ class Runs:
             depth=conversation.depth,
             ancestors=conversation.ancestors,
             budgets=self._budgets(agent, call, budget),
-            state={"given": [dict(each) for each in files]} | ({"lent": True} if lender else {}),
+            state={"given": [dict(each) for each in files]}
+            | ({"lent": True} if lender else {})
+            | ({"grant": call.grant.facts()} if call.grant else {}),
             history=await self._history(conversation.id, agent.name),
         )
         run, is_new = await self._rows.add(row)
@@ -153,7 +157,7 @@ class Runs:
 
     async def check(self, agent: Agent) -> None:
         """Raises what `start` would: NotFound for a tool or server that there is not, NotConfigured without a model."""
-        await self._frozen(agent, (), None)
+        await self._frozen(agent, (), None, None)
         await self._models.chain(agent.model)
 
     def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
@@ -213,18 +217,21 @@ class Runs:
             await self._worker.close()
         await self.streams.close()
 
-    async def _frozen(self, agent: Agent, toolsets: Sequence[str], above: Run | None) -> Agent:
+    async def _frozen(
+        self, agent: Agent, toolsets: Sequence[str], above: Run | None, grant: Grant | None
+    ) -> Agent:
         from outrider.agents.remote import offered
         from outrider.agents.rights import frozen
 
         served, every = await self._worker.boxes()
         if self._servers is None:
-            return frozen(agent, toolsets, above, served=served, every=every)
+            return frozen(agent, toolsets, above, served=served, every=every, grant=grant)
         beside = [each for each in toolsets if each in self._servers.names and each not in every.toolsets]
         remote, added = await offered(self._servers, agent.mcp), await offered(self._servers, beside)
         agent = agent.model_copy(update={"mcp": [*agent.mcp, *beside]})
         toolsets = [each for each in toolsets if each not in beside]
-        return frozen(agent, toolsets, above, served=served, every=every, remote=remote, added=added)
+        more = {"remote": remote, "added": added, "grant": grant}
+        return frozen(agent, toolsets, above, served=served, every=every, **more)
 
     async def _lender(self, agent: Agent, call: Call) -> Lender | None:
         """The client's own model where there is no other; None where there is. Raises NotConfigured."""

@@ -117,3 +117,14 @@ class Call:
         """Whose state the call may see: of workspace, person and session, so that equal names do not meet. 64 hex."""
         names = (self.workspace or "", self.identity or "", self.session)
         return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
+
+    @property
+    def own(self) -> str:
+        """The folder of what this person has in this workspace, whatever the session. 32 hex.
+
+        Empty where nobody has to show who they are: then the machine is one person's.
+        """
+        if self.grant is None:
+            return ""
+        names = (self.workspace or "", self.identity or "")
+        return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()[:32]

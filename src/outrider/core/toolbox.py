@@ -172,6 +172,8 @@ class Toolbox:
             )
 
     async def _run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
+        if call.grant is not None:
+            call.grant.check(tool)
         given = tool.validated(arguments)
         consent(tool, self.policy.stakes, call, arguments)
         with anyio.move_on_after(tool.timeout):  # not fail_after: a tool's own TimeoutError is another matter

@@ -333,6 +333,8 @@ def _own(call: Call, evaluation: Evaluation) -> Call:
         thread=call.thread,
         workspace=call.workspace,
         identity=call.identity,
+        # The browser is how the tool works, not something that its caller gets.
+        grant=replace(call.grant, toolsets=None) if call.grant else None,
     )
 
 
