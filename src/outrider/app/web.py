@@ -1,16 +1,60 @@
 """What `outrider serve` answers over HTTP: MCP, and what stands beside it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from outrider.app.app import App
+from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+
+    from outrider.serve.health import Check
 
 
-def web(app: App) -> "Starlette":
-    """The whole HTTP application of an open house."""
+def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette":
+    """The whole HTTP application of an open house.
+
+    Args:
+        app: The house.
+        draining: Whether the process is about to go, so that it should get no more calls.
+    """
+    from outrider.serve.health import ready
     from outrider.serve.http import http_app
 
     chosen = app.loaded.settings.serve
-    return http_app(app.servers(), token=chosen.token, allowed_hosts=tuple(chosen.allowed_hosts))
+    return http_app(
+        app.servers(),
+        token=chosen.token,
+        allowed_hosts=tuple(chosen.allowed_hosts),
+        beside=[ready(_checks(app, draining))],
+        middleware=_traced(app),
+    )
+
+
+def _checks(app: App, draining: Callable[[], bool]) -> "dict[str, Check]":
+    from sqlalchemy import text
+
+    async def serving() -> str | None:
+        return "shutting down" if draining() else None
+
+    async def database() -> str | None:
+        try:
+            async with app.database.read() as connection:
+                await connection.execute(text("SELECT 1"))
+        except OutriderError as error:
+            return error.message
+        return None
+
+    return {"serving": serving, "database": database}
+
+
+def _traced(app: App) -> "list[Middleware]":
+    if not app.loaded.settings.telemetry.endpoint:
+        return []
+    from starlette.middleware import Middleware
+
+    from outrider.serve.telemetry.incoming import Incoming
+
+    return [Middleware(Incoming)]

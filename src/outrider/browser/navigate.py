@@ -5,12 +5,16 @@ import re
 import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from opentelemetry.trace import SpanKind
 
 from outrider.browser.cdp import ContextGone, Hung
 from outrider.browser.loading import SHOWN
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
 from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
+from outrider.core.tracing import span
 
 BLANK = "about:blank"
 AFTER_CONTENT = 5.0  # seconds that `load` may come later than the content did
@@ -104,7 +108,8 @@ async def navigate(
     """
     address = read_address(url, guard)
     started = time.monotonic()
-    answer = await _sent(page, address, seconds)
+    with span("browser navigate", {"server.address": urlsplit(address).hostname or ""}, kind=SpanKind.CLIENT):
+        answer = await _sent(page, address, seconds)
     if answer.get("isDownload"):
         return await arrival(page, ready="commit", download=True)
     if error := answer.get("errorText"):

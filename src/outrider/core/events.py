@@ -3,7 +3,6 @@
 import json
 import logging
 import time
-import uuid
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
@@ -54,12 +53,13 @@ class Event:
         outcome: str,
         message: str,
         *,
+        key: str,
         seconds: float,
         size: int,
     ) -> "Event":
         """The record of a call that has just ended."""
         return cls(
-            id=str(uuid.uuid4()),
+            id=key,
             at=time.time(),
             session=storable(call.session, 200),
             assistant=_optional(call.assistant),

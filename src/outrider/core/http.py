@@ -14,11 +14,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from opentelemetry.trace import Span, SpanKind
 
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.reply import Headers, Limits, Reply
 from outrider.core.egress.target import Params, Target, read_target
 from outrider.core.errors import InvalidInput, Refused, Unavailable
+from outrider.core.tracing import span
 
 if TYPE_CHECKING:
     import httpcore2
@@ -120,10 +122,16 @@ class Http:
 
     async def _exchange(self, ask: "Ask", target: Target) -> Reply | tuple[int, str]:
         """One request; a redirect comes back as its status and location, its body unread."""
+        pool = self._pool(target.scheme, trusted=ask.trusted)
+        facts = {"http.request.method": ask.method, "server.address": target.host}
+        with span(f"HTTP {ask.method}", facts, kind=SpanKind.CLIENT) as made:
+            return await self._sent(pool, ask, target, made)
+
+    async def _sent(self, pool: Any, ask: "Ask", target: Target, made: Span) -> Reply | tuple[int, str]:
         from outrider.core.egress.exchange import read, sent
 
-        pool = self._pool(target.scheme, trusted=ask.trusted)
         async with sent(pool, ask, target) as (response, headers):
+            made.set_attribute("http.response.status_code", response.status)
             if response.status in REDIRECTS and "location" in headers:
                 return response.status, headers.get_all("location")[0]
             body, more = await read(response, headers, ask)

@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import anyio
+from opentelemetry.trace import SpanKind
 
 from outrider.core.db import Database
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.core.meters import SEARCH_SECONDS
+from outrider.core.tracing import span
 from outrider.search import call
 from outrider.search.access import Candidate, Plan, ProviderStatus, explain, known, plan
 from outrider.search.failures import failure
@@ -234,9 +237,11 @@ class Search:
             answer = await self._asked(run.query, candidate)
         except OutriderError as error:
             run.attempts.append(Attempt(name, error.code, error.message, self._clock() - started))
+            SEARCH_SECONDS.record(self._clock() - started, {"provider": name, "outcome": error.code})
             await self._failed(run, candidate, error)
             return
         seconds = self._clock() - started
+        SEARCH_SECONDS.record(seconds, {"provider": name, "outcome": "ok"})
         run.answers.append((candidate, answer))
         run.attempts.append(Attempt(name, "ok", "", seconds, len(answer.hits)))
         run.waiting.remove(candidate)
@@ -256,7 +261,7 @@ class Search:
         provider, access = candidate.provider, candidate.access.at(self._clock())
         await self._turn(candidate)
         try:
-            with anyio.fail_after(access.timeout):
+            with anyio.fail_after(access.timeout), span(f"search {provider.name}", kind=SpanKind.CLIENT):
                 return await call.ask(provider, access, query, self._http, self._powers)
         except TimeoutError:
             message = f"{provider.title} did not answer within {access.timeout:g} seconds"

@@ -15,11 +15,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from outrider import __version__
+from outrider.serve.health import alive
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
-HEALTH = "/healthz"
 
 
 def http_app(
@@ -51,7 +50,7 @@ def http_app(
 
     return Starlette(
         routes=[
-            Route(HEALTH, _health),
+            alive(),
             *beside,
             *routes,
             Route(f"{PATH}/{{name}}", _unknown(servers), methods=["GET", "POST", "DELETE"]),
@@ -94,10 +93,6 @@ def _manager(server: Server[Any], allowed_hosts: tuple[str, ...]) -> StreamableH
 
 def _path(name: str) -> str:
     return f"{PATH}/{name}" if name else PATH
-
-
-async def _health(_: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": __version__})
 
 
 def _unknown(servers: Mapping[str, Server[Any]]) -> Any:

@@ -12,6 +12,7 @@ from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
+from outrider.serve.telemetry.settings import TelemetrySettings
 from outrider.toolsets.run_agent_settings import RunAgentSettings
 from outrider.toolsets.web_eval_settings import WebEvalSettings
 from outrider.workspace.sandbox.settings import CodeSettings
@@ -45,6 +46,15 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         default="",
         description="At least 32 characters that seal the state of paused calls, the same on all replicas; "
         "empty means a key of this machine, kept in data_dir",
+    )
+    drain_seconds: float = Field(
+        default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
+    )
+    notice_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=300,
+        description="Seconds that it goes on accepting then, while /readyz says no: for load balancers to look",
     )
     state_hours: float = Field(
         default=168, ge=25, description="Hours that a person may take to answer; longer than any run"
@@ -82,6 +92,9 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="What is written to stderr"
     )
+    log_style: Literal["text", "json"] = Field(
+        default="text", description="Lines for people, or one JSON object a line, of `serve` and `worker`"
+    )
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
     pages: PagesSettings = PagesSettings()
@@ -98,6 +111,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     workspace: WorkspaceSettings = WorkspaceSettings()
     code: CodeSettings = CodeSettings()
     serve: ServeSettings = ServeSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @property
     def database_url(self) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anyio
 import pytest
@@ -26,7 +27,8 @@ Write = Callable[..., Event]
 
 
 def event(message: str = "", *, session: str = "s", arguments: dict[str, Any] | None = None, **call: Any) -> Event:
-    return Event.of(TOOL, Call(session=session, **call), arguments or {}, "ok", message, seconds=0.5, size=3)
+    about = Call(session=session, **call)
+    return Event.of(TOOL, about, arguments or {}, "ok", message, key=str(uuid4()), seconds=0.5, size=3)
 
 
 @pytest.fixture

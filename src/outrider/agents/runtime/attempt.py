@@ -20,6 +20,8 @@ from outrider.agents.runtime.history import until_calls
 from outrider.agents.runtime.loop import NONSENSE, loop_of
 from outrider.agents.runtime.mind import Mind
 from outrider.agents.runtime.work import Attempt
+from outrider.core.meters import RUNS
+from outrider.core.tracing import carried, span
 
 log = logging.getLogger(__name__)
 LENT = "\n\n(Answered by your client's own model, because no model is configured for agents.)"
@@ -30,9 +32,14 @@ async def attempt(work: Attempt) -> Outcome:
     a tool or a provider did; cancellation and Superseded come out.
     """
     outcome: Outcome | None = None
-    with anyio.move_on_after(work.meter.seconds_left):
-        outcome = await _thought(work)
-    return outcome or _stopped(work, "time", f"the run has worked for {work.meter.budgets.seconds:g} seconds")
+    facts = {"gen_ai.agent.name": work.run.agent, "outrider.run": work.run.id}
+    with carried(work.run.state.get("trace")), span(f"agent {work.run.agent}", facts) as made:
+        with anyio.move_on_after(work.meter.seconds_left):
+            outcome = await _thought(work)
+        outcome = outcome or _stopped(work, "time", f"the run has worked for {work.meter.budgets.seconds:g} seconds")
+        made.set_attribute("outcome", outcome.reason)
+    RUNS.add(1, {"agent": work.run.agent, "outcome": outcome.reason})
+    return outcome
 
 
 async def _thought(work: Attempt) -> Outcome:

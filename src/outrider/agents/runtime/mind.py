@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
+from opentelemetry.trace import SpanKind
 from pydantic_ai.exceptions import ContentFilterError
 from pydantic_ai.messages import (
     ModelMessage,
@@ -29,9 +30,10 @@ from outrider.agents.models.access import Access
 from outrider.agents.runtime.failure import BrokeOffError, Failure, failure
 from outrider.agents.runtime.memory import SUMMARY_TASK, Memory
 from outrider.agents.runtime.privacy import Privacy
-from outrider.agents.runtime.usage import usage_of
+from outrider.agents.runtime.usage import measure, usage_of
 from outrider.agents.runtime.window import limit_of
 from outrider.agents.runtime.work import Attempt
+from outrider.core.tracing import kind_of, span
 
 log = logging.getLogger(__name__)
 TRIES = 3  # requests to one model before the next of the chain is asked
@@ -186,12 +188,15 @@ class Mind(WrapperModel):
         """One request: what is kept of the response, or why there is none."""
         started = time.monotonic()
         try:
-            response = await self._streamed(number, model, *request)
+            with span(f"chat {access.model}", {"gen_ai.request.model": access.model}, kind=SpanKind.CLIENT):
+                response = await self._streamed(number, model, *request)
         except ContentFilterError:
             return {"stop": ["refused", "the model's provider refused the content"]}
         except Exception as error:  # noqa: BLE001 - told apart there
+            measure(access, time.monotonic() - started, {}, kind_of(error))
             return failure(error, access)
         seconds, usage = round(time.monotonic() - started, 3), usage_of(response, access)
+        measure(access, seconds, usage)
         return {
             "response": self.privacy.sealed([response])[0],
             "usage": usage,

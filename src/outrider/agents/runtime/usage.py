@@ -1,11 +1,13 @@
 """What a response cost, in tokens and money."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_ai.messages import ModelResponse
 
 from outrider.agents.limits import Usage
 from outrider.agents.models.access import Access
+from outrider.core.meters import MODEL_COST, MODEL_SECONDS, MODEL_TOKENS
 
 
 def usage_of(response: ModelResponse, access: Access) -> dict[str, Any]:
@@ -20,6 +22,17 @@ def usage_of(response: ModelResponse, access: Access) -> dict[str, Any]:
         cost=cost,
         unpriced=int(cost is None),
     ).facts()
+
+
+def measure(access: Access, seconds: float, usage: Mapping[str, Any], outcome: str = "ok") -> None:
+    """Counts a request to a model: how long it took, and what it used where it was answered."""
+    facts = {"gen_ai.request.model": access.model, "gen_ai.provider.name": access.provider}
+    MODEL_SECONDS.record(seconds, facts | {"outcome": outcome})
+    for kind in ("input", "output"):
+        if tokens := usage.get(f"{kind}_tokens"):
+            MODEL_TOKENS.record(tokens, facts | {"gen_ai.token.type": kind})
+    if cost := usage.get("cost"):
+        MODEL_COST.add(cost, facts)
 
 
 def _cost(response: ModelResponse, access: Access) -> float | None:

@@ -1,8 +1,9 @@
 """`outrider serve`: many clients over HTTP."""
 
+import asyncio
 import ipaddress
-import logging
-from typing import Any
+from contextlib import AsyncExitStack
+from functools import partial
 
 import click
 
@@ -11,8 +12,6 @@ from outrider.cli.output import run, warn
 from outrider.core.errors import NotConfigured
 from outrider.settings import Loaded
 
-GRACE = 5  # seconds that calls in progress have when the server is told to stop
-
 
 @click.command()
 @serving
@@ -20,9 +19,11 @@ GRACE = 5  # seconds that calls in progress have when the server is told to stop
 @click.option("--port", type=int, help="Port to listen on; 0 takes a free one [default: 8765].")
 def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: str | None) -> None:
     """Serve MCP over streamable HTTP at /mcp, and each toolset alone at /mcp/<toolset>."""
+    from outrider.serve.telemetry.logs import write_logs
+
     given = [f"serve.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
     settings = loaded((*sets, *given), **flags)
-    logging.getLogger().setLevel(settings.settings.log_level.upper())
+    write_logs(settings.settings.log_level, settings.settings.log_style)
     warn(settings.warnings)
     _refuse_open_door(settings)
     run(lambda: _serve(settings))
@@ -33,31 +34,27 @@ async def _serve(settings: Loaded) -> None:
 
     from outrider.app import open_app
     from outrider.app.web import web
+    from outrider.serve.draining import Draining
+    from outrider.serve.listening import address_of, bound
+    from outrider.serve.telemetry.observing import observed
 
-    chosen = settings.settings.serve
-    async with open_app(settings) as app:
+    chosen, leaving = settings.settings.serve, asyncio.Event()
+    async with AsyncExitStack() as stack:
+        metrics = await stack.enter_async_context(observed(settings.settings.telemetry))
+        app = await stack.enter_async_context(open_app(settings))
         config = uvicorn.Config(
-            web(app), host=chosen.host, port=chosen.port, log_level="warning", timeout_graceful_shutdown=GRACE
-        )
-        listening = _listening(config)
-        _announce(*listening.getsockname()[:2])
-        await uvicorn.Server(config).serve(sockets=[listening])
+            web(app, draining=leaving.is_set), host=chosen.host, port=chosen.port, log_level="warning",
+            log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
+        )  # fmt: skip
+        taken = bound(config, "serve.port", "--port")
+        told = partial(_announce, address_of(taken), metrics)
+        await Draining(config, leaving=leaving, started=told, notice=chosen.notice_seconds).serve(sockets=[taken])
 
 
-def _listening(config: Any) -> Any:
-    """The listening socket. Raises NotConfigured when the port is taken or may not be used."""
-    try:
-        return config.bind_socket()
-    except SystemExit:
-        raise NotConfigured(
-            f"serve.port {config.port} of {config.host} cannot be listened on",
-            hint="choose another with --port; 0 takes a free one",
-        ) from None
-
-
-def _announce(host: str, port: int) -> None:
-    address = f"[{host}]" if ":" in host else host
-    click.echo(f"outrider serves MCP at http://{address}:{port}/mcp", err=True)
+def _announce(address: str, metrics: str | None) -> None:
+    click.echo(f"outrider serves MCP at {address}/mcp", err=True)
+    if metrics:
+        click.echo(f"metrics are at {metrics}", err=True)
 
 
 def _refuse_open_door(settings: Loaded) -> None:

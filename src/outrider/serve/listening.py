@@ -1,0 +1,62 @@
+"""Listening beside something else: a small HTTP application for the time of a body."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.core.errors import NotConfigured
+
+if TYPE_CHECKING:
+    import socket
+
+
+@asynccontextmanager
+async def listen(app: Any, host: str, port: int, *, setting: str) -> AsyncGenerator[str]:
+    """Serves an ASGI application; yields its address without a final slash.
+
+    Args:
+        app: What answers.
+        host: An address of this machine.
+        port: 0 takes a free one.
+        setting: What the port is called, for the error.
+
+    Raises:
+        NotConfigured: The port is taken or may not be used.
+    """
+    import uvicorn
+
+    class Guest(uvicorn.Server):
+        """A server that leaves the process's signals to whoever runs the process."""
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    taken = bound(config, setting)
+    server = Guest(config)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [taken])
+        try:
+            yield address_of(taken)
+        finally:
+            server.should_exit = True
+
+
+def bound(config: Any, setting: str, flag: str = "") -> "socket.socket":
+    """The socket of a uvicorn configuration. Raises NotConfigured when the port is taken or may not be used."""
+    try:
+        return config.bind_socket()
+    except SystemExit:
+        raise NotConfigured(
+            f"{setting} {config.port} of {config.host} cannot be listened on",
+            hint=f"choose another with {flag or f'--set {setting}=…'}; 0 takes a free one",
+        ) from None
+
+
+def address_of(taken: "socket.socket") -> str:
+    """`http://host:port` of a listening socket."""
+    host, port = taken.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,99 @@
+"""Turns OpenTelemetry on for this process, and off again. Once a process: that is how its interface is made."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from outrider import __version__
+from outrider.core.errors import NotConfigured
+from outrider.serve.telemetry.settings import TelemetrySettings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.resources import Resource
+
+REMEDY = "pip install 'outrider[telemetry]', or leave telemetry.endpoint and telemetry.metrics_port unset"
+
+
+@asynccontextmanager
+async def observed(settings: TelemetrySettings) -> AsyncGenerator[str | None]:
+    """Traces and metrics of what happens in the body; yields the address of `/metrics`, if it listens.
+
+    What is recorded is sent off before the body is left. Raises NotConfigured without the extra `telemetry`, and when
+    the port is taken.
+    """
+    if not settings.endpoint and settings.metrics_port is None:
+        yield None
+        return
+    try:
+        resource = _resource(settings)
+    except ImportError:
+        raise NotConfigured("telemetry is on, and what it needs is not installed", hint=REMEDY) from None
+    async with AsyncExitStack() as stack:
+        if settings.endpoint:
+            stack.push_async_callback(asyncio.to_thread, _traced(settings, resource))
+        yield await stack.enter_async_context(_metered(settings, resource))
+
+
+def _resource(settings: TelemetrySettings) -> "Resource":
+    from opentelemetry.sdk.resources import Resource
+
+    return Resource.create({"service.name": settings.service, "service.version": __version__})
+
+
+def _traced(settings: TelemetrySettings, resource: "Resource") -> Any:
+    """Begins to send traces; returns what sends the last of them."""
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio
+
+    provider = TracerProvider(resource=resource, sampler=ParentBasedTraceIdRatio(settings.sample))
+    address = f"{settings.endpoint.rstrip('/')}/v1/traces"
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(address, headers=_headers(settings))))
+    trace.set_tracer_provider(provider)
+    return provider.shutdown
+
+
+@asynccontextmanager
+async def _metered(settings: TelemetrySettings, resource: "Resource") -> AsyncGenerator[str | None]:
+    if settings.metrics_port is None:
+        yield None
+        return
+    from opentelemetry import metrics
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader], resource)
+    metrics.set_meter_provider(provider)
+    try:
+        async with _listening(settings, reader) as address:
+            yield address
+    finally:
+        provider.shutdown()
+
+
+@asynccontextmanager
+async def _listening(settings: TelemetrySettings, reader: Any) -> AsyncGenerator[str]:
+    """`/metrics` on a port of its own, which needs no door: operators choose who can reach it."""
+    from prometheus_client import make_asgi_app
+
+    from outrider.serve.listening import listen
+    from outrider.serve.telemetry.prometheus import registry
+
+    app = make_asgi_app(registry(reader))
+    async with listen(
+        app, settings.metrics_host, settings.metrics_port or 0, setting="telemetry.metrics_port"
+    ) as address:
+        yield f"{address}/metrics"
+
+
+def _headers(settings: TelemetrySettings) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for each in settings.headers.get_secret_value().split(","):
+        with suppress(ValueError):
+            name, value = each.split("=", 1)
+            given[name.strip().lower()] = value.strip()
+    return given
