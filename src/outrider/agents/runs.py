@@ -217,9 +217,7 @@ class Runs:
             await self._worker.close()
         await self.streams.close()
 
-    async def _frozen(
-        self, agent: Agent, toolsets: Sequence[str], above: Run | None, grant: Grant | None
-    ) -> Agent:
+    async def _frozen(self, agent: Agent, toolsets: Sequence[str], above: Run | None, grant: Grant | None) -> Agent:
         from outrider.agents.remote import offered
         from outrider.agents.rights import frozen
 
@@ -230,7 +228,7 @@ class Runs:
         remote, added = await offered(self._servers, agent.mcp), await offered(self._servers, beside)
         agent = agent.model_copy(update={"mcp": [*agent.mcp, *beside]})
         toolsets = [each for each in toolsets if each not in beside]
-        more = {"remote": remote, "added": added, "grant": grant}
+        more: dict[str, Any] = {"remote": remote, "added": added, "grant": grant}
         return frozen(agent, toolsets, above, served=served, every=every, **more)
 
     async def _lender(self, agent: Agent, call: Call) -> Lender | None:

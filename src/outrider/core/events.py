@@ -27,7 +27,8 @@ class Event:
     """One tool call.
 
     `outcome` is `ok`, `error` (the result itself says it failed), `asks`, `cancelled`, `bug` or an
-    error's code; `seconds` is wall time; `size` counts the characters that the model got to read.
+    error's code; `seconds` is wall time; `size` counts the characters that the model got to read. `credential` and
+    `address` are known where callers must show who they are: what they showed, and from where.
     """
 
     id: str
@@ -43,6 +44,9 @@ class Event:
     message: str
     seconds: float
     size: int
+    workspace: str | None = None
+    credential: str | None = None
+    address: str | None = None
 
     @classmethod
     def of(
@@ -72,6 +76,9 @@ class Event:
             message=storable(message, MESSAGE_LIMIT),
             seconds=seconds,
             size=size,
+            workspace=_optional(call.workspace),
+            credential=_optional(call.grant and call.grant.credential),
+            address=_optional(call.grant and call.grant.address),
         )
 
 

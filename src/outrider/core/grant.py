@@ -61,4 +61,5 @@ class Grant:
         if facts is None:
             return None
         toolsets = facts.get("toolsets")
-        return cls(**{**facts, "toolsets": None if toolsets is None else tuple(toolsets)})
+        values: dict[str, Any] = {**facts, "toolsets": None if toolsets is None else tuple(toolsets)}
+        return cls(**values)
