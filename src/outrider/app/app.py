@@ -1,5 +1,6 @@
 """The running house, as those who opened it see it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ from outrider.workspace.processes import Processes
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from outrider.dashboard.house import House
+
 
 @dataclass(frozen=True)
 class App:
@@ -39,6 +42,7 @@ class App:
         loaded: The settings, with the origin of each.
         toolbox: The offered tools.
         events: The record of every call.
+        house: What the dashboard may see and do of all this; made when somebody wants to look.
     """
 
     loaded: Loaded
@@ -59,6 +63,7 @@ class App:
     delegation: Delegation
     evaluator: Evaluator
     remote: Servers
+    house: "Callable[[], House]" = field(repr=False)
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outrider import toolsets
 from outrider.agents.approvals import Questions
@@ -42,6 +42,9 @@ from outrider.toolsets.web_eval_settings import WebEvalSettings
 from outrider.workspace import Exports, Workspaces
 from outrider.workspace.processes import Processes
 from outrider.workspace.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from outrider.dashboard.house import House
 
 DAY = 86_400
 
@@ -82,7 +85,33 @@ class Building:
             delegation=self.delegation,
             evaluator=self.evaluator,
             remote=self.remote,
+            house=lambda: self.house,
             every=self.every,
+        )
+
+    @cached_property
+    def house(self) -> "House":
+        """What the dashboard may see and do."""
+        from outrider.dashboard.house import House
+
+        return House(
+            settings=self.settings.dashboard,
+            data_dir=self.settings.data_dir,
+            database=self.database,
+            toolbox=self.served,
+            events=self.events,
+            artifacts=self.artifacts,
+            browsers=self.browsers,
+            runs=self.runs,
+            questions=self.questions,
+            conversations=self.conversations,
+            catalogue=self.catalogue,
+            content=self.content,
+            workspaces=self.workspaces,
+            plans=self.services[Plans],
+            playbooks=self.services[Playbooks],
+            search=self.search,
+            evaluations=self.evaluator.evaluations,
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.content.settings import ContentSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
+from outrider.dashboard.settings import DashboardSettings
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.serve.telemetry.settings import TelemetrySettings
@@ -111,6 +112,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     workspace: WorkspaceSettings = WorkspaceSettings()
     code: CodeSettings = CodeSettings()
     serve: ServeSettings = ServeSettings()
+    dashboard: DashboardSettings = DashboardSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 
     @property

@@ -1,0 +1,53 @@
+"""What a page of the dashboard is: one file in `pages/`, found there and listed nowhere."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import HTTPConnection
+from starlette.routing import BaseRoute
+
+from outrider.dashboard.house import House
+
+Change = dict[str, Any]  # something that happened, as JSON
+# What happened after `cursor`, oldest first, and the cursor behind it. Of an empty cursor: nothing, and where it ends
+# now. At most a few hundred at a time: the rest is asked for at once.
+Feed = Callable[[House, str], Awaitable[tuple[list[Change], str]]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One entry of the navigation, with all that stands behind it.
+
+    Attributes:
+        name: The name of its first route (`Route("/runs", show, name="runs")`), in small letters.
+        title: What the navigation calls it.
+        order: Its place there; smaller comes first.
+        routes: Paths below the dashboard's root; each must begin with `/<name>` or be `/`.
+        feeds: What changes, by topic, for `GET feed?topics=…`.
+        badge: How many things there wait for a person.
+        key: The letter that, after `g`, goes there.
+    """
+
+    name: str
+    title: str
+    order: int
+    routes: Sequence[BaseRoute]
+    feeds: Mapping[str, Feed] = field(default_factory=dict)
+    badge: Callable[[House], Awaitable[int]] | None = None
+    key: str = ""
+
+
+def house_of(connection: HTTPConnection) -> House:
+    """The house whose dashboard this request or socket is for."""
+    return connection.app.state.house
+
+
+def viewer_of(connection: HTTPConnection) -> str:
+    """Who is signed in: another name for each browser, the same for all its tabs."""
+    return connection.state.viewer
+
+
+def path_for(connection: HTTPConnection, name: str, /, **params: Any) -> str:
+    """The path of a route, wherever the dashboard is mounted. Raises NoMatchFound."""
+    return connection.scope.get("root_path", "") + str(connection.app.url_path_for(name, **params))

@@ -1,0 +1,72 @@
+"""Pages as HTML. Everything shown is hostile: it is escaped unless it is markup of ours."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from outrider import __version__
+from outrider.core.errors import OutriderError
+from outrider.dashboard import shown
+from outrider.dashboard.page import Page, house_of, path_for
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+async def page(request: Request, template: str, *, status: int = 200, feed: str = "", **values: Any) -> HTMLResponse:
+    """A whole page: a template that extends `base.html`.
+
+    Args:
+        request: What is answered.
+        template: A file in `templates/`.
+        status: The HTTP status.
+        feed: Where the page's live updates go on, from `feed.start`; empty for none.
+        values: What the template names; one that it names and does not get is an error.
+    """
+    frame = {"pages": request.app.state.pages, "here": _here(request), "badges": await _badges(request), "feed": feed}
+    return fragment(request, template, status=status, **frame, **values)
+
+
+def fragment(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A part of a page, without the frame: for scripts that put it into its place."""
+
+    def url_for(name: str, /, **params: Any) -> str:
+        return path_for(request, name, **params)
+
+    def static(name: str) -> str:
+        return path_for(request, "static", path=f"/{name}")
+
+    own = {"url_for": url_for, "static": static, "version": __version__, "root": request.scope.get("root_path", "")}
+    return HTMLResponse(_environment().get_template(template).render(**own, **values), status)
+
+
+def _here(request: Request) -> str:
+    """The name of the page that the path belongs to."""
+    path = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    return path.strip("/").partition("/")[0]
+
+
+async def _badges(request: Request) -> dict[str, int]:
+    pages: list[Page] = request.app.state.pages
+    return {each.name: await _count(request, each) for each in pages if each.badge is not None}
+
+
+async def _count(request: Request, page: Page) -> int:
+    assert page.badge is not None
+    try:
+        return await page.badge(house_of(request))
+    except OutriderError:  # the page itself says what is wrong
+        return 0
+
+
+@cache
+def _environment() -> Environment:
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(shown.FILTERS)
+    return environment

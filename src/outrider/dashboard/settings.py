@@ -1,0 +1,33 @@
+"""The settings of the dashboard."""
+
+from pydantic import BaseModel, Field, field_validator
+
+SHORTEST = 32  # characters of a token that is typed or kept, not made by us: about 128 bits if it is random
+
+
+class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
+    """The dashboard: whether it is offered, where, and to whom."""
+
+    enabled: bool = Field(default=True, description="Offer the dashboard, on this machine alone unless `remote`")
+    port: int = Field(
+        default=0, ge=0, le=65535, description="Port of `outrider mcp` and `outrider dashboard`; 0 takes a free one"
+    )
+    remote: bool = Field(
+        default=False,
+        description="Offer it with `outrider serve` even where serve.host can be reached from other machines; "
+        "needs `token`",
+    )
+    token: str = Field(
+        default="",
+        description="At least 32 characters that sign a person in, the same on all replicas; empty means a new one "
+        "at each start, in the address that `outrider dashboard` prints",
+    )
+
+    @field_validator("token")
+    @classmethod
+    def _long_enough(cls, value: str) -> str:
+        if value and len(value) < SHORTEST:
+            raise ValueError(
+                'must have at least 32 characters: python -c "import secrets; print(secrets.token_hex(32))"'
+            )
+        return value
