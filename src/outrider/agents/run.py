@@ -12,6 +12,7 @@ from outrider.core.context import Call, RunContext
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound
 from outrider.core.grant import Grant
+from outrider.core.tracing import carrier
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, RowMapping
@@ -305,7 +306,7 @@ def new_row(  # noqa: PLR0913 - a row has many columns
         "usage": Usage().facts(),
         "answer": "",
         "thoughts": "",
-        "state": dict(state),
+        "state": dict(state) | ({"trace": trace} if (trace := carrier()) else {}),
         "history": history,
         "workspace": storable(call.workspace or "", 200),
         "session": storable(call.session, 200),
