@@ -77,8 +77,8 @@ class Event:
             seconds=seconds,
             size=size,
             workspace=_optional(call.workspace),
-            credential=_optional(call.grant and call.grant.credential),
-            address=_optional(call.grant and call.grant.address),
+            credential=_optional(call.grant.credential if call.grant else None),
+            address=_optional(call.grant.address if call.grant else None),
         )
 
 
