@@ -118,8 +118,9 @@ class Browsers:
         return await session.reopen()
 
     async def close(self, owner: str, session_id: str) -> "Session":
-        """Closes the owner's session. Raises NotFound."""
+        """Closes the owner's session, once nobody has paused it any more. Raises NotFound."""
         session = self.get(owner, session_id)
+        await session.control.gate.passed()
         await self.end(session)
         return session
 
@@ -132,7 +133,7 @@ class Browsers:
         """Closes every session of an owner; returns how many."""
         mine = self.list(owner)
         for session in mine:
-            await self.close(owner, session.id)
+            await self.end(session)
         return len(mine)
 
     async def save_state(self, session: "Session", state_id: str | None) -> StateInfo:
@@ -173,7 +174,7 @@ class Browsers:
             await asyncio.gather(self._caretaker, return_exceptions=True)
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
-            session.closed = True
+            session.end()
         engines, self._engines, self._past = [*self._past, *self._engines.values()], {}, []
         await asyncio.gather(*(_end(task) for task in engines), return_exceptions=True)
         await asyncio.gather(*(session.leave() for session in sessions), return_exceptions=True)
@@ -270,7 +271,7 @@ class Browsers:
 
     async def _care_for(self, session: "Session") -> None:
         idle = time.time() - session.used_at
-        if session.in_use:
+        if session.in_use or session.control.paused:
             return
         if idle > self.settings.idle_seconds or (session.left and idle > LEFT_SECONDS):
             await self.end(session)

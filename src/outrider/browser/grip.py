@@ -38,6 +38,12 @@ def grip(page: Page) -> Grip:
     return kept[KEPT]
 
 
+def forget(page: Page) -> None:
+    """What was seen of a page holds no longer: the next answer about it tells the whole."""
+    if held := vars(page).get(KEPT):
+        held.eyes.forget()
+
+
 async def element(held: Grip, asked: str) -> tuple[Frame, Handle]:
     """The element of a CSS selector or a reference, whether it can be reached or not.
 

@@ -1,54 +1,38 @@
 """A session: one isolated browser window of one caller, with its tabs, its logs and its way back after a crash."""
 
-import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
-from outrider.browser.cdp import BrowserGone, Channel, PageGone, ProtocolError
+from outrider.browser.belongings import Belongings
+from outrider.browser.cdp import BrowserGone, PageGone, ProtocolError
 from outrider.browser.console import Console
 from outrider.browser.context import Context, introduce
+from outrider.browser.control import Control
 from outrider.browser.dialogs import Dialogs
 from outrider.browser.downloads import Downloads
 from outrider.browser.emulate import Look, fit_window
+from outrider.browser.gate import Gate, Turns
+from outrider.browser.grip import forget
 from outrider.browser.navigate import BLANK, Arrival, navigate, reload, step
 from outrider.browser.network import Network
 from outrider.browser.options import Options
 from outrider.browser.page import Clip, Page
+from outrider.browser.parking import Parked, kept, woken
+from outrider.browser.pulse import REOPEN, Pulse
+from outrider.browser.screencast import Screencast
 from outrider.browser.settings import BrowserSettings
-from outrider.browser.storage import glimpse_state, put_state, take_state
 from outrider.browser.tabs import Tabs
 from outrider.core.egress import Guard
 from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError, Unavailable
 
 Status = Literal["active", "parked", "crashed", "closed"]
-PATIENCE = 5.0  # seconds that a page may be busy with itself before it counts as one that hangs
-REMEMBER_AFTER = 0.3  # seconds after a call
-KNOWN_SECONDS = 1.0  # the same for one that has hung before
-REOPEN = "reopen the session; it goes back to that address"
-KEEP_TAB = """() => {
-  const odd = ['hidden', 'submit', 'button', 'reset', 'image', 'range', 'color', 'file'];
-  const typed = each => ['checkbox', 'radio'].includes(each.type) ? each.checked !== each.defaultChecked
-    : !odd.includes(each.type) && each.value !== each.defaultValue;
-  return {storage: Object.entries(sessionStorage).slice(0, 500), x: scrollX, y: scrollY,
-    typed: [...document.querySelectorAll('input, textarea')].some(typed)};
-}"""
-
-
-@dataclass(frozen=True)
-class Parked:
-    """What a session that was put away needs to come back: addresses, and what the tab itself had stored."""
-
-    urls: tuple[str, ...]
-    front: int
-    storage: tuple[tuple[str, str], ...] = ()
-    scroll: tuple[float, float] = (0, 0)
+HANDED_BACK = "a person had control of this session meanwhile: the page may be different from what you saw before"
 
 
 class Session:
@@ -64,7 +48,8 @@ class Session:
         downloads: What they have handed out.
         notes: What happened without being asked for, newest last; whoever reports them clears them.
         clipboard: Keeps what it copies apart from other sessions.
-        memory: What it had stored a moment after the last call; a browser that dies takes the rest with it.
+        control: Who acts in it: its agent, or a person.
+        screencast: Shows it to people.
     """
 
     def __init__(self, owner: str, options: Options, look: Look, settings: BrowserSettings, guard: Guard) -> None:
@@ -77,7 +62,7 @@ class Session:
         self.clipboard: Clip | None = None
         self.tabs.on_crash = self._crashed
         self.console = Console()
-        self.network = Network(self._reason)
+        self.network = Network(lambda host: self._context.reason(host) if self._context else None)
         self.dialogs = Dialogs(options.dialogs or settings.dialogs)
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
@@ -86,13 +71,12 @@ class Session:
         self._guard = guard
         self._context: Context | None = None
         self._parked: Parked | None = None
-        self._hanging: Page | None = None
-        self.memory: dict[str, Any] | None = None
-        self._remembering = False
-        self._origins: dict[str, None] = {}
-        self._stored: dict[str, Any] = {}  # origin to local storage, as last seen by `glimpse`
+        self._pulse = Pulse(self.dialogs)
+        self._belongings = Belongings()
         self._title = options.title
-        self._busy = asyncio.Lock()
+        self._turns = Turns(Gate(settings.paused_seconds))
+        self.control = Control(self._turns.gate, lambda: self.tabs.lively, self._handed_back)
+        self.screencast = Screencast(self.tabs)
         self._forget: Callable[[], None] = lambda: None
         self.downloads = Downloads(Path(), options.download_folder or Path.cwd() / "downloads", 0)
 
@@ -105,10 +89,7 @@ class Session:
         else:
             context.browser.hosts[context.id] = self
         if state:
-            self.memory = state
-            await put_state(context, state)
-            self._origins |= {each["origin"]: None for each in state.get("origins", [])}
-            self._stored |= {each["origin"]: each.get("localStorage", []) for each in state.get("origins", [])}
+            await self._belongings.put(context, state)
         self.downloads.stop()
         self.downloads = Downloads(staging / self.id, self.downloads.folder, self._settings.download_bytes)
         await self.downloads.start(context.browser.connection, context.id, self._is_mine)
@@ -123,7 +104,7 @@ class Session:
         """`active`, `parked`, `crashed` or `closed`."""
         if self.closed:
             return "closed"
-        if self.lost is not None or (self._hanging and self._hanging is self.tabs.current):
+        if self.lost is not None or self._pulse.is_gone(self.tabs.current):
             return "crashed"
         return "parked" if self._parked else "active"
 
@@ -131,9 +112,14 @@ class Session:
     def url(self) -> str:
         """Where it is, or was."""
         if self._parked:
-            return self._parked.urls[self._parked.front]
+            return self._parked.url
         current = self.tabs.current
         return current.frames.main.url if current and current.frames.main else BLANK
+
+    @property
+    def memory(self) -> dict[str, Any] | None:
+        """What it had stored a moment after the last call; a browser that dies takes the rest with it."""
+        return self._belongings.memory
 
     @property
     def browser_gone(self) -> bool:
@@ -153,7 +139,7 @@ class Session:
 
     @property
     def in_use(self) -> bool:
-        return self._busy.locked()
+        return self._turns.taken
 
     async def title(self) -> str:
         """The page's title; the session's own while there is no page to ask."""
@@ -165,30 +151,33 @@ class Session:
         return self._title
 
     @asynccontextmanager
-    async def use(self) -> AsyncGenerator[Page]:
+    async def use(self, *, gated: bool = True) -> AsyncGenerator[Page]:
         """The page in front, awake, for one call at a time.
 
+        Args:
+            gated: Waits while a person has paused the session; False for those who only look, and for the person.
+
         Raises Unavailable (code `page_crashed`, `page_hangs`, `browser_gone`) naming the address, until `reopen`
-        or `goto`.
+        or `goto`; `paused` when a person needs very long.
         """
-        async with self._busy:
+        async with self._turns.take(gated=gated):
             self._begin()
             try:
-                yield await self._lively(await self._page())
+                yield await self._pulse.lively(await self._page())
             finally:
                 self._end()
 
     async def goto(self, url: str) -> Arrival:
         """Goes to an address in the current tab; one that has crashed or hangs is replaced first. See `navigate`."""
-        async with self._busy:
+        async with self._turns.take():
             self._begin()
             if self.lost is not None and not self.browser_gone:
                 await self._replace_page()
-            elif self.tabs.current and (self.dialogs.storm or await self._hangs(self.tabs.current)):
+            elif self.tabs.current and (self.dialogs.storm or await self._pulse.hangs(self.tabs.current)):
                 self.notes.append("the page did not answer any more and was replaced by a new one, without its history")
                 await self._replace_page()
             if self._parked:
-                self._parked = replace(self._parked, urls=(BLANK,), front=0, storage=())
+                self._parked = self._parked.empty()
             try:
                 return await self._navigate(await self._page(), url)
             finally:
@@ -211,68 +200,71 @@ class Session:
 
     async def new_tab(self, url: str = BLANK) -> Arrival:
         """Opens a tab, puts it in front and goes there. Raises Unavailable when there are too many."""
-        async with self._busy:
+        async with self._turns.take():
             await self._page()
             if self.tabs.full:
                 raise Unavailable("the session has too many tabs", code="too_many_tabs", hint="close one first")
-            page = await self._context_now().new_page()
-            await self.prepare(page)
-            self.tabs.add(page, front=True)
+            await self._new_tab()
         return await self.goto(url)
 
     async def switch(self, number: int) -> Page:
         """Puts the tab of that number in front. Raises NotFound."""
-        async with self._busy:
+        async with self._turns.take():
             await self._page()
-            self.tabs.current = self.tabs.at(number)
-            await self.tabs.current.send("Page.bringToFront")
-            return self.tabs.current
+            self.tabs.current = page = self.tabs.at(number)
+            await page.send("Page.bringToFront")
+            return page
 
     async def close_tab(self, number: int) -> None:
         """Closes a tab; the session keeps at least an empty one. Raises NotFound."""
-        async with self._busy:
+        async with self._turns.take():
             page = self.tabs.at(number)
-            if await self._hangs(page):
+            if await self._pulse.hangs(page):
                 page.channel.tell("Page.crash")  # one that hangs would not let itself be closed
             await self._context_now().browser.close_page(page)
 
     async def reopen(self) -> Arrival:
         """Goes back to where it was with a new page, after a crash or when the page hangs."""
-        async with self._busy:
+        async with self._turns.take():
             url = self.url
             await self._replace_page()
             return await self._navigate(await self._page(), url)
 
     async def state(self) -> dict[str, Any]:
         """Its cookies and local storage, for `States.save`."""
-        async with self._busy:
-            return await take_state(self._context_now(), self._origins)
+        async with self._turns.take():
+            return await self._belongings.taken(self._context_now())
 
     async def glimpse(self) -> dict[str, Any]:
         """The same as far as its open pages show it, without opening one for it or waiting for a call to end."""
-        return await glimpse_state(self._context_now(), self.tabs, self._stored)
+        return await self._belongings.glimpse(self._context_now(), self.tabs)
 
     async def park(self) -> bool:
         """Puts the pages away and keeps what they stored; False when something would be lost by it."""
-        if self.in_use or self._parked or self.lost or self.closed or self.dialogs.open or not self.tabs.current:
+        if self.in_use or self.status != "active" or self.control.paused or self.dialogs.open:
             return False
-        async with self._busy:
-            front = self.tabs.current
-            kept = await front.evaluate_in("outrider", KEEP_TAB, timeout=2.0)
-            if kept["typed"] or front.frames.main is None or front.main.failed:
-                return False
-            urls = tuple(page.url for page in self.tabs)
-            pairs = tuple((str(name), str(value)) for name, value in kept["storage"])
-            self._parked = Parked(urls, self.tabs.number(front) - 1, pairs, (kept["x"], kept["y"]))
-            for page in self.tabs.clear():
+        async with self._turns.take(gated=False):
+            self._parked = await kept(self.tabs)
+            for page in self.tabs.clear() if self._parked else ():
                 await self._context_now().browser.close_page(page)
-            return True
+            return self._parked is not None
+
+    async def wake(self) -> None:
+        """Opens the pages again that were put away, also while it is paused: a person wants to see them."""
+        async with self._turns.take(gated=False):
+            await self._page()
 
     async def aclose(self) -> None:
         """Closes it, and forgets all that it stored."""
-        self.closed = True
+        self.end()
         self.tabs.clear()
         await self.leave()
+
+    def end(self) -> None:
+        """Whoever waits for it or watches it hears that it is closed."""
+        self.closed = True
+        self.control.close()
+        self.screencast.close()
 
     async def leave(self) -> None:
         """Gives its context up, with all that is stored there."""
@@ -295,10 +287,10 @@ class Session:
         if self.tabs.full:
             return
         page.clipboard = self.clipboard
-        page.frames.watch(self._visited)
+        page.frames.watch(self._belongings.visited)
         for dress in (self.console.dress, self.network.dress, self.dialogs.dress):
             await page.wear(dress)
-        await page.wear(lambda channel: self._look_at(page, channel))
+        await page.wear(lambda channel: self.look.dress(channel, whole=channel is page.channel))
         page.on_lost(lambda lost: self.dialogs.forget(lost.channel))
 
     def opened(self, page: Page) -> None:
@@ -314,9 +306,6 @@ class Session:
     def has(self, target_id: str | None) -> bool:
         """Whether one of its tabs is that target."""
         return any(page.target_id == target_id for page in self.tabs)
-
-    def _look_at(self, page: Page, channel: Channel) -> list[asyncio.Future[dict[str, Any]]]:
-        return self.look.dress(channel, whole=channel is page.channel)
 
     async def _navigate(self, page: Page, url: str) -> Arrival:
         """Goes there; once more if the browser's network process has died and forgotten its credential."""
@@ -338,9 +327,7 @@ class Session:
         if self._parked:
             await self._wake()
         if self.tabs.current is None:
-            page = await self._context_now().new_page()
-            await self.prepare(page)
-            self.tabs.add(page, front=True)
+            await self._new_tab()
         assert self.tabs.current is not None
         return self.tabs.current
 
@@ -350,54 +337,21 @@ class Session:
 
     def _end(self) -> None:
         self.used_at = time.time()
-        context = self._context
-        if context is None or context.id is None or self.lost or self._remembering:
-            return
-        self._remembering = True
-        context.browser.connection.spawn(self._remember(), "remembering what a session has stored")
-
-    async def _remember(self) -> None:
-        """Looks at what is stored, a moment after a call, in case the browser dies."""
-        await asyncio.sleep(REMEMBER_AFTER)
-        self._remembering = False
-        with suppress(OutriderError):  # it may have been closed meanwhile
-            self.memory = await self.glimpse()
-
-    async def _lively(self, page: Page) -> Page:
-        """The page, if it still answers. Raises Unavailable within seconds if not."""
-        if not await self._hangs(page):
-            return page
-        message = f"the page does not answer: a script of it seems to run without end; it is at {page.url}"
-        raise Unavailable(message, code="page_hangs", hint=REOPEN, details={"url": page.url})
-
-    async def _hangs(self, page: Page) -> bool:
-        """Whether a page has stopped to answer; not while a dialog holds it up, which is to be answered first."""
-        if self.dialogs.open or page.lost:
-            return False
-        known = page is self._hanging
-        hangs = not await page.answers(KNOWN_SECONDS if known else PATIENCE)
-        self._hanging = page if hangs else None
-        return hangs
+        if self._context is not None and self._context.id is not None and not self.lost:
+            self._belongings.remember_soon(self._context, self.tabs)
 
     async def _wake(self) -> None:
         """Opens the pages again that were put away."""
         parked, self._parked = self._parked, None
         assert parked is not None
-        for number, url in enumerate(parked.urls):
-            page = await self._context_now().new_page()
-            await self.prepare(page)
-            self.tabs.add(page, front=number == parked.front)
-            if url == BLANK:
-                continue
-            script = await _remember(page, url, parked) if number == parked.front else None
-            with suppress(OutriderError):
-                await self._navigate(page, url)
-            if script:
-                await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
-                with suppress(OutriderError):
-                    await page.evaluate_in("outrider", "(x, y) => scrollTo(x, y)", *parked.scroll, timeout=2.0)
-        if any(url != BLANK for url in parked.urls):
+        if await woken(parked, self._new_tab, self._navigate):
             self.notes.append("the session was asleep: its pages were loaded again")
+
+    async def _new_tab(self, front: bool = True) -> Page:
+        page = await self._context_now().new_page()
+        await self.prepare(page)
+        self.tabs.add(page, front=front)
+        return page
 
     async def _replace_page(self) -> None:
         """A new page in the place of one that crashed or hangs."""
@@ -408,13 +362,19 @@ class Session:
             self.tabs.drop(old)
             if not old.crashed:  # one that hangs would not let itself be closed, and may keep the browser from all else
                 old.channel.tell("Page.crash")
-        page = await self._context_now().new_page()
-        await self.prepare(page)
+        await self._new_tab()
         self.lost = None
-        self.tabs.add(page, front=True)
         if old is not None:
             with suppress(OutriderError, ProtocolError):
                 await self._context_now().browser.close_page(old)
+
+    def _handed_back(self) -> None:
+        """A person had control: what the agent saw before holds no longer."""
+        self.used_at = time.time()
+        if HANDED_BACK not in self.notes:
+            self.notes.append(HANDED_BACK)
+        for page in self.tabs:
+            forget(page)
 
     def _crashed(self, page: Page) -> None:
         if page is self.tabs.current:
@@ -431,30 +391,7 @@ class Session:
     def _is_mine(self, frame_id: str) -> bool:
         return any(frame_id == page.target_id or page.frames.get(frame_id) for page in self.tabs)
 
-    def _visited(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and len(self._origins) < 500:
-            self._origins[f"{parts.scheme}://{parts.netloc}"] = None
-
-    def _reason(self, host: str) -> str | None:
-        return self._context.reason(host) if self._context else None
-
     def _context_now(self) -> Context:
         if self._context is None:
             raise Unavailable("the session has no browser", code="browser_gone", hint=REOPEN)
         return self._context
-
-
-async def _remember(page: Page, url: str, parked: Parked) -> str:
-    """Puts back what a tab had in its session storage, before the page's own scripts look."""
-    import json
-
-    parts = urlsplit(url)
-    origin = json.dumps(f"{parts.scheme}://{parts.netloc}")
-    items = json.dumps(parked.storage)
-    source = (
-        f"if (location.origin === {origin} && !sessionStorage.length)"
-        f" for (const [name, value] of {items}) sessionStorage.setItem(name, value);"
-    )
-    answer = await page.send("Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": "outrider"})
-    return str(answer["identifier"])

@@ -30,6 +30,9 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     max_tabs: int = Field(20, ge=1, le=200, description="Tabs of one session; further pop-ups are closed")
     park_seconds: float = Field(300, gt=0, description="Seconds unused after which a session's pages are put away")
     idle_seconds: float = Field(3_600, gt=0, description="Seconds unused after which a session is closed")
+    paused_seconds: float = Field(
+        1_800, gt=0, le=86_400, description="Seconds that a call waits while a person has paused its session"
+    )
     warm: int = Field(1, ge=0, le=5, description="Empty sessions kept ready, so that the next one opens at once")
     navigation_seconds: float = Field(30, gt=0, le=300, description="Time for one navigation")
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")

@@ -101,6 +101,7 @@ class Eyes:
         self._listeners = Listeners()
         self._seen: Seen | None = None
         self._reading: tuple[tuple[object, ...], Seen] | None = None
+        self._afresh = False
 
     async def snapshot(
         self,
@@ -173,9 +174,14 @@ class Eyes:
         mode: Mode = before.mode if before else "viewport"
         after = await self.look(mode)
         self._seen = after
-        if before is None or before.loader != after.loader:
+        afresh, self._afresh = self._afresh, False
+        if afresh or before is None or before.loader != after.loader:
             return Difference((), whole=True), after
         return difference(before.lines, after.lines), after
+
+    def forget(self) -> None:
+        """Somebody else has acted here: the next difference is the whole, and nothing is read on."""
+        self._reading, self._afresh = None, True
 
     async def prepare(self, frame: Frame) -> int:
         """Tells the scripts in a frame which elements the page listens on; how many they did not know of."""
@@ -190,6 +196,7 @@ class Eyes:
 
     async def _seen_and_kept(self, mode: Mode) -> Seen:
         """A look that later ones are compared with; on a small page with the whole of it."""
+        self._afresh = False
         seen, kept = await self._look(mode, both=True)
         self._seen = kept or await self.look(_kept_mode(seen))
         return seen

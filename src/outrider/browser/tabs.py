@@ -14,14 +14,14 @@ class Tabs:
         limit: How many there may be.
 
     Attributes:
-        current: The one that is worked on.
         opened: How many opened by themselves in all, those closed again included.
     """
 
     def __init__(self, limit: int) -> None:
         self._pages: list[Page] = []
         self._limit = limit
-        self.current: Page | None = None
+        self._current: Page | None = None
+        self._on_front: list[Callable[[], None]] = []
         self.opened = 0
         self._bell = Bell()
         self.on_crash: Callable[[Page], None] = lambda _: None
@@ -31,6 +31,26 @@ class Tabs:
 
     def __len__(self) -> int:
         return len(self._pages)
+
+    @property
+    def current(self) -> Page | None:
+        """The one that is worked on."""
+        return self._current
+
+    @current.setter
+    def current(self, page: Page | None) -> None:
+        self._current = page
+        for watcher in self._on_front:
+            watcher()
+
+    @property
+    def lively(self) -> Page | None:
+        """The one that is worked on, unless it has crashed."""
+        return self._current if self._current and self._current.lost is None else None
+
+    def on_front(self, watcher: Callable[[], None]) -> None:
+        """Calls `watcher` whenever another page may be worked on."""
+        self._on_front.append(watcher)
 
     @property
     def full(self) -> bool:
@@ -80,6 +100,7 @@ class Tabs:
         self._bell.ring()
         if page.crashed:
             self.on_crash(page)
+            self.current = self._current  # still the same, and there is nothing to be seen of it any more
             return
         if page not in self._pages:
             return

@@ -1,0 +1,41 @@
+"""Whether a page still answers: a script without end lets nothing else in."""
+
+from outrider.browser.dialogs import Dialogs
+from outrider.browser.page import Page
+from outrider.core.errors import Unavailable
+
+PATIENCE = 5.0  # seconds that a page may be busy with itself before it counts as one that hangs
+KNOWN_SECONDS = 1.0  # the same for one that has hung before
+REOPEN = "reopen the session; it goes back to that address"
+
+
+class Pulse:
+    """Feels the pages of one session.
+
+    Args:
+        dialogs: One that is open holds a page up, and is to be answered first.
+    """
+
+    def __init__(self, dialogs: Dialogs) -> None:
+        self._dialogs = dialogs
+        self._hanging: Page | None = None
+
+    def is_gone(self, page: Page | None) -> bool:
+        """Whether this page was found hanging."""
+        return page is not None and page is self._hanging
+
+    async def lively(self, page: Page) -> Page:
+        """The page, if it still answers. Raises Unavailable (code `page_hangs`) within seconds if not."""
+        if not await self.hangs(page):
+            return page
+        message = f"the page does not answer: a script of it seems to run without end; it is at {page.url}"
+        raise Unavailable(message, code="page_hangs", hint=REOPEN, details={"url": page.url})
+
+    async def hangs(self, page: Page) -> bool:
+        """Whether a page has stopped to answer; not while a dialog holds it up."""
+        if self._dialogs.open or page.lost:
+            return False
+        known = page is self._hanging
+        hangs = not await page.answers(KNOWN_SECONDS if known else PATIENCE)
+        self._hanging = page if hangs else None
+        return hangs
