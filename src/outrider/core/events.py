@@ -13,6 +13,7 @@ from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
 from outrider.core.tool import Tool
+from outrider.core.underway import Underway
 
 log = logging.getLogger(__name__)
 ARGUMENT_LIMIT = 2_000  # characters of the arguments' JSON that a record keeps
@@ -87,9 +88,13 @@ class Events:
 
     A database that cannot be written (full disk, read-only home) never makes a tool fail: the
     records wait in memory and the log says so once.
+
+    Attributes:
+        underway: The calls that have not ended yet.
     """
 
     def __init__(self, database: Database) -> None:
+        self.underway = Underway()
         self._database = database
         self._waiting: deque[Event] = deque(maxlen=WAITING_LIMIT)
         self._arrived = anyio.Event()
