@@ -1,0 +1,258 @@
+"""What operators see of `outrider serve`: readiness, metrics, traces over the whole path, logs, and how it goes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+import fakes
+from agent_runs import flags
+from model_apis import ModelServer, Turn, script
+
+pytestmark = pytest.mark.anyio
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+ABOVE = f"00-{TRACE}-b7ad6b7169203331-01"
+
+
+@dataclass
+class Collector:
+    """What OpenTelemetry's collectors are for a program: they take spans over HTTP (OTLP 1.5)."""
+
+    spans: list[Any] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def app(self) -> Starlette:
+        async def take(request: Request) -> Response:
+            sent = ExportTraceServiceRequest.FromString(await request.body())
+            self.headers.append(dict(request.headers))
+            self.spans += [span for each in sent.resource_spans for scope in each.scope_spans for span in scope.spans]
+            return Response(b"", media_type="application/x-protobuf")
+
+        return Starlette(routes=[Route("/v1/traces", take, methods=["POST"])])
+
+
+@dataclass
+class Served:
+    """A running `outrider serve`."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    metrics: str
+    lines: list[str]
+
+    @property
+    def root(self) -> str:
+        return self.url.removesuffix("/mcp")
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+
+
+@contextmanager
+def serving(home: Path, *settings: str) -> Generator[Served]:
+    sets = [word for each in settings for word in ("--set", each)]
+    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", *sets]
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "SCRIPTED_KEY": "sk-x"}
+    with subprocess.Popen(command, env=environment, cwd=home, stderr=subprocess.PIPE) as process:
+        stderr = process.stderr
+        assert stderr
+        lines: list[str] = []
+        url, metrics = "", ""
+        for line in map(bytes.decode, stderr):
+            url = line.split()[-1] if "serves MCP at" in line else url
+            metrics = line.split()[-1] if "metrics are at" in line else metrics
+            if url and (metrics or not any("metrics_port" in each for each in settings)):
+                break
+        reading = threading.Thread(target=lambda: lines.extend(map(bytes.decode, stderr)))
+        reading.start()
+        try:
+            yield Served(process, url, metrics, lines)
+        finally:
+            process.kill()
+            reading.join()
+
+
+@dataclass
+class Site:
+    """A page, and another that comes when the test says so."""
+
+    asked: anyio.Event = field(default_factory=anyio.Event)
+    comes: anyio.Event = field(default_factory=anyio.Event)
+
+    def app(self) -> Starlette:
+        async def tea(_: Request) -> Response:
+            return HTMLResponse(f"<title>Tea</title><article>{'Tea is a drink made of leaves. ' * 20}</article>")
+
+        async def slow(request: Request) -> Response:
+            self.asked.set()
+            await self.comes.wait()
+            return await tea(request)
+
+        return Starlette(routes=[Route("/tea", tea), Route("/slow", slow)])
+
+
+@asynccontextmanager
+async def reading(home: Path, *settings: str, site: Site | None = None) -> AsyncGenerator[tuple[Served, str]]:
+    """A server, and a site that it may read."""
+    async with fakes.serve((site or Site()).app()) as pages:
+        with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}", *settings) as served:
+            yield served, pages
+
+
+async def closed(served: Served) -> None:
+    """Waits until no more connections are accepted."""
+    async with httpx2.AsyncClient() as http:
+        with suppress(httpx2.ConnectError):
+            while True:
+                await http.get(f"{served.root}/healthz", headers={"connection": "close"})
+
+
+async def ended(served: Served) -> int:
+    return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=20))
+
+
+async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path):
+    collector = Collector()
+    async with fakes.serve(collector.app()) as endpoint:
+        chosen = (f"telemetry.endpoint={endpoint}", "telemetry.headers=x-team=tea")
+        async with (
+            reading(home, *chosen) as (served, pages),
+            httpx2.AsyncClient(headers={"traceparent": ABOVE}) as http,
+        ):
+            async with Client(streamable_http_client(served.url, http_client=http)) as client:
+                await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
+            served.stop()
+            assert await ended(served) == 0
+    above = {span.span_id: span for span in collector.spans}
+    path = [next(span for span in collector.spans if span.name == "HTTP GET")]
+    while path[-1].parent_span_id in above:
+        path.append(above[path[-1].parent_span_id])
+    assert [span.name for span in path] == ["HTTP GET", "tool web_fetch", "tools/call web_fetch", "POST"]
+    assert {span.trace_id.hex() for span in path} == {TRACE}
+    assert collector.headers[0]["x-team"] == "tea"
+
+
+async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it(home: Path):
+    collector = Collector()
+    (home / ".outrider" / "agents").mkdir(parents=True)
+    (home / ".outrider" / "agents" / "reader.md").write_text("---\ndescription: Reads\ntoolsets: [web]\n---\nRead.\n")
+    async with fakes.serve(collector.app()) as endpoint, fakes.serve(Site().app()) as pages:
+        turns = script(Turn(calls=[("web_fetch", {"url": f"{pages}/tea"})]), Turn(text="Tea is made of leaves."))
+        async with fakes.serve(ModelServer(turns).app()) as model:
+            settings = flags(model) | {"telemetry": {"endpoint": endpoint}, "toolsets": ["run_agent"]}
+            (home / ".outrider" / "settings.json").write_text(json.dumps(settings))
+            with serving(home, f"egress.allow=127.0.0.1:{pages.rsplit(':', 1)[1]}") as served:
+                async with Client(served.url) as client:
+                    result = await client.call_tool("run_reader", {"query": "What is tea made of?"})
+                served.stop()
+                await ended(served)
+    assert "made of leaves" in str(result.content)
+    whole = next(span for span in collector.spans if span.name == "agent reader")
+    trace = {span.name for span in collector.spans if span.trace_id == whole.trace_id}
+    assert {"POST", "tool run_reader", "agent reader", "chat scripted", "tool web_fetch", "HTTP GET"} <= trace
+
+
+async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
+    async with reading(home, "telemetry.metrics_port=0") as (served, pages), httpx2.AsyncClient() as http:
+        async with Client(served.url) as client:
+            await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
+            await client.call_tool("web_fetch", {"url": f"{pages}/nothing-here"})
+        shown = (await http.get(served.metrics)).text
+        assert (await http.get(served.root + "/metrics")).status_code == 404
+    families = {family.name: family for family in text_string_to_metric_families(shown)}
+    calls = families["outrider_tool_duration_seconds"].samples
+    counts = {each.labels["outcome"]: each.value for each in calls if each.name.endswith("_count")}
+    assert counts["ok"] == 1
+    assert sum(counts.values()) == 2
+    assert {each.labels["tool"] for each in calls} == {"web_fetch"}
+    buckets = [each.value for each in calls if each.labels.get("le") and each.labels["outcome"] == "ok"]
+    assert buckets == sorted(buckets)
+    assert buckets[-1] == 1
+    assert families["process_resident_memory_bytes"].samples[0].value > 1_000_000
+
+
+async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
+    async with reading(home, "log_style=json", "log_level=debug") as (served, pages):
+        async with Client(served.url) as client:
+            await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
+        served.stop()
+        await ended(served)
+    records = [json.loads(line) for line in served.lines if line.startswith("{")]
+    assert records
+    assert all(record["at"].endswith("+00:00") and record["level"] and record["logger"] for record in records)
+    assert any(len(record.get("call", "")) == 36 for record in records)
+
+
+async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
+    site = Site()
+    chosen = ("serve.notice_seconds=1", "serve.drain_seconds=20")
+    async with reading(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
+        ready = f"{served.root}/readyz"
+        assert (await http.get(ready)).json()["status"] == "ready"
+        async with Client(served.url) as client, anyio.create_task_group() as tasks:
+
+            async def call() -> None:
+                result = await client.call_tool("web_fetch", {"url": f"{pages}/slow"})
+                answers.append(str(result.content))
+
+            answers: list[str] = []
+            tasks.start_soon(call)
+            with anyio.fail_after(20):
+                await site.asked.wait()
+                served.stop()
+                while (await http.get(ready)).status_code != 503:
+                    await anyio.lowlevel.checkpoint()
+            assert (await http.get(f"{served.root}/healthz")).status_code == 200
+            site.comes.set()
+        assert "made of leaves" in answers[0]
+        assert await ended(served) == 0
+
+
+async def test_a_second_signal_does_not_wait(home: Path):
+    site = Site()
+    async with reading(home, "serve.drain_seconds=3000", site=site) as (served, pages):
+        async with anyio.create_task_group() as tasks, Client(served.url) as client:
+
+            async def call() -> None:
+                with suppress(Exception):
+                    await client.call_tool("web_fetch", {"url": f"{pages}/slow"})
+
+            tasks.start_soon(call)
+            with anyio.fail_after(30):
+                await site.asked.wait()
+                served.stop()
+                await closed(served)
+                served.stop()
+                assert await ended(served) == 0
+            tasks.cancel_scope.cancel()
+        site.comes.set()
+
+
+async def test_a_server_without_its_database_is_not_ready_but_alive(home: Path):
+    with serving(home, "database=postgresql+psycopg://nobody@127.0.0.1:1/none") as served:
+        async with httpx2.AsyncClient() as http:
+            reply = await http.get(f"{served.root}/readyz")
+            assert (await http.get(f"{served.root}/healthz")).status_code == 200
+    assert reply.status_code == 503
+    assert reply.json()["checks"]["serving"] == "ok"
+    assert reply.json()["checks"]["database"] != "ok"
