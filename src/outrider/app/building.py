@@ -1,8 +1,7 @@
 """What the house is made of: each part once, from the settings and from the parts that it needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from outrider import toolsets
@@ -15,6 +14,7 @@ from outrider.agents.runs import Runs
 from outrider.app.app import App
 from outrider.app.chosen import choices, chosen_toolsets, manner
 from outrider.app.edge import Sealing, Servers
+from outrider.app.sharing import Shared
 from outrider.app.views import local, markdown, rendering, search_powers
 from outrider.browser import Browsers
 from outrider.content import Content
@@ -57,11 +57,13 @@ class Building:
         loaded: The settings.
         guard: Decides where requests may go.
         proxy: The address of a guarded proxy, for libraries that dial by themselves.
+        shared: What this house has in common with others of the process.
     """
 
     loaded: Loaded
     guard: Guard
     proxy: str | None
+    shared: Shared = field(default_factory=Shared)
 
     @cached_property
     def app(self) -> App:
@@ -114,6 +116,12 @@ class Building:
             evaluations=self.evaluator.evaluations,
         )
 
+    def abandon(self) -> None:
+        """Lets go of what others may use too, when the house cannot be built; nothing of it was opened yet."""
+        for name in ("browsers", "database"):
+            if name in vars(self):
+                self.shared.leave(vars(self)[name])
+
     @cached_property
     def http(self) -> Http:
         """The guarded client."""
@@ -127,7 +135,8 @@ class Building:
     @cached_property
     def database(self) -> Database:
         """The one database."""
-        return Database(self.settings.database_url)
+        url, most = self.settings.database_url, self.settings.database_connections
+        return self.shared.take(("database", url), lambda: Database(url, connections=most))
 
     @cached_property
     def events(self) -> Events:
@@ -143,7 +152,9 @@ class Building:
     @cached_property
     def browsers(self) -> Browsers:
         """The browser and its sessions."""
-        return Browsers(self.settings.browser, self.guard, self.settings.data_dir / "browser")
+        folder = self.settings.data_dir / "browser"
+        made_from = ("browsers", self.settings.browser, self.settings.egress, folder)
+        return self.shared.take(made_from, lambda: Browsers(self.settings.browser, self.guard, folder))
 
     @cached_property
     def pages(self) -> Pages:
@@ -203,7 +214,8 @@ class Building:
     @cached_property
     def catalogue(self) -> Catalogue:
         """The agents."""
-        return Catalogue(self.settings.data_dir / "agents", Path.cwd() / ".outrider" / "agents", self.database)
+        folders = (self.settings.data_dir / "agents", self.loaded.workspace / ".outrider" / "agents")
+        return Catalogue(*folders, self.database)
 
     @cached_property
     def remote(self) -> Servers:

@@ -1,6 +1,5 @@
 """What the settings choose of tools and of how they behave."""
 
-from pathlib import Path
 from typing import Any
 
 from outrider.agents.catalogue import Catalogue
@@ -15,7 +14,7 @@ def choices(loaded: Loaded) -> Choices:
     """What tools themselves obey."""
     settings = loaded.settings
     return Choices(
-        workspace=Path.cwd(),
+        workspace=loaded.workspace,
         images_path=settings.images_path,
         boundary=settings.boundary,
         mime_prefix=settings.mime_prefix,
@@ -26,7 +25,7 @@ def choices(loaded: Loaded) -> Choices:
 def manner(loaded: Loaded, catalogue: Catalogue) -> Manner:
     """Agents as tools: served by themselves where somebody has written an agent, or has named a model for them."""
     settings = loaded.settings
-    folders = (catalogue.home, Path.cwd() / ".outrider" / "agents")
+    folders = (catalogue.home, loaded.workspace / ".outrider" / "agents")
     written = any(next(folder.glob("*.md"), None) for folder in folders)
     named = bool(settings.models.default or settings.models.profiles)
     chosen = settings.run_agent

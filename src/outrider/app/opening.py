@@ -9,6 +9,7 @@ import anyio
 
 from outrider.app.app import App
 from outrider.app.building import Building
+from outrider.app.sharing import Shared
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
 from outrider.settings import Loaded, load
@@ -17,17 +18,22 @@ DAY = 86_400
 
 
 @asynccontextmanager
-async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
+async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None) -> AsyncGenerator[App]:
     """The running house; leaving the context writes what is pending and closes all that was opened.
 
     Args:
         loaded: Settings from `outrider.settings.load`; read from their usual places by default.
+        shared: What it has in common with other houses of this process; nothing by default.
     """
-    loaded = loaded or load()
+    loaded, shared = loaded or load(), shared or Shared()
     guard = Guard(loaded.settings.egress)
     async with _library_proxy(guard, loaded) as proxy:
-        building = Building(loaded, guard, proxy)
-        app, http = building.app, building.http
+        building = Building(loaded, guard, proxy, shared)
+        try:
+            app, http = building.app, building.http
+        except BaseException:
+            building.abandon()
+            raise
         try:
             async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
                 yield app
@@ -38,11 +44,11 @@ async def open_app(loaded: Loaded | None = None) -> AsyncGenerator[App]:
                 await app.evaluator.aclose()
                 await app.runs.close()
                 await app.remote.aclose()
-                await app.browsers.aclose()
+                await shared.give_back(app.browsers, app.browsers.aclose)
                 await app.content.close()
                 await app.events.flush()
                 await http.close()
-                await app.database.close()
+                await shared.give_back(app.database, app.database.close)
 
 
 @asynccontextmanager

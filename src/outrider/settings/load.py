@@ -8,7 +8,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
@@ -48,12 +48,14 @@ class Loaded:
         origins: Where each value was set; what is missing here is a default.
         warnings: What was ignored, and why.
         environ: The environment that was read; providers find their keys there.
+        workspace: The working directory: what is relative starts from here.
     """
 
     settings: Settings
     origins: dict[Place, str]
     warnings: tuple[str, ...]
     environ: Mapping[str, str]
+    workspace: Path = field(default_factory=Path.cwd)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """(name, value, origin) of every effective value, secrets masked."""
@@ -84,14 +86,14 @@ def load(
         InvalidInput: a value is wrong or a field unknown; the message names the field and its origin.
     """
     environ = os.environ if environ is None else environ
-    home = home or Path.home()
+    home, workspace = home or Path.home(), workspace or Path.cwd()
     merged: dict[str, Any] = {"data_dir": home / ".outrider"}
     origins: dict[Place, str] = {}
-    read = _layers(dict(flags or {}), environ, home, workspace or Path.cwd())
+    read = _layers(dict(flags or {}), environ, home, workspace)
     for layer in read:
         _lay(layer, merged, origins)
     warnings = tuple(warning for layer in read for warning in layer.warnings)
-    return Loaded(_validated(merged, origins), origins, warnings, environ)
+    return Loaded(_validated(merged, origins), origins, warnings, environ, workspace)
 
 
 def first_run(home: Path | None = None) -> None:

@@ -85,11 +85,20 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     data_dir: Expanded = Field(
         default=Path("~/.outrider"), validate_default=True, description="Where the database and artifacts are kept"
     )
-    database: str = Field(default="", description="Database address; empty means outrider.db in data_dir")
+    database: str = Field(
+        default="", description="Database address, for instance postgresql://…; empty means outrider.db in data_dir"
+    )
+    database_connections: int = Field(
+        default=10, ge=2, le=200, description="Most connections of one process to Postgres"
+    )
     images_path: str = Field(default="./images", description="Where web_fetch saves images, relative to the workspace")
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
     keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
+    daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
+    daemon_idle_minutes: float = Field(
+        default=15, ge=0, le=10_080, description="Minutes without hosts and running agents after which it ends"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="What is written to stderr"
     )
