@@ -8,6 +8,7 @@ from hashlib import blake2s
 from typing import Any, Literal
 
 from outrider.agents.definition import Budgets
+from outrider.core.standstill import Limit
 
 StopReason = Literal[
     "done", "steps", "tokens", "cost", "time", "repetition", "length", "refused", "nonsense",
@@ -75,6 +76,7 @@ class Meter:
         own: What the run itself has used.
         below: What the runs that it started have used.
         before: Seconds that it was at work before this attempt.
+        limit: Of this attempt's time; knows for how long a person has held it up, which is no work.
     """
 
     budgets: Budgets
@@ -82,11 +84,13 @@ class Meter:
     below: Usage = field(default_factory=Usage)
     before: float = 0.0
     began: float = field(default_factory=time.monotonic)
+    limit: Limit | None = None
 
     @property
     def seconds(self) -> float:
         """Time at work, all attempts together."""
-        return self.before + time.monotonic() - self.began
+        stood = self.limit.stood if self.limit else 0.0
+        return self.before + time.monotonic() - self.began - stood
 
     @property
     def seconds_left(self) -> float | None:

@@ -50,10 +50,10 @@ class Limit:
             self.scope.deadline = self._deadline + passed
 
     def postpone(self, seconds: float) -> None:
-        """Counts the last `seconds` as time in which it stood still."""
-        self._stood += seconds
-        self._deadline += seconds
-        self.scope.deadline += seconds
+        """Counts the last `seconds` as time in which it stood still, if it did not anyway."""
+        if not self._halts:
+            self._stood += seconds
+            self.scope.deadline += seconds
 
 
 _limits: ContextVar[tuple[Limit, ...]] = ContextVar("limits", default=())

@@ -144,6 +144,7 @@ async def answerDialog(
     """Answer the open dialog, else the next one, which would be dismissed."""
     async with in_words():
         session = browsers.get(call.session, sessionId)
+        await session.control.gate.passed()
         word = "accepted" if accept else "dismissed"
         if session.dialogs.waiting is None:
             session.dialogs.expect(accept=accept, text=text)

@@ -54,6 +54,7 @@ async def at_work(browsers: Browsers, call: Call, session_id: str, asked: str | 
     """
     async with in_words(asked):
         session = browsers.get(call.session, session_id)
+        await session.control.gate.passed()
         if dialog := session.dialogs.waiting:
             message = f"a {dialog.kind} dialog is open: {line(dialog.message)}"
             raise Refused(message, code="dialog_open", hint="answerDialog first")

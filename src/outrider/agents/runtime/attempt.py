@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-import anyio
 from pydantic_ai import capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, OutputTokenLimitExceeded, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -21,6 +20,7 @@ from outrider.agents.runtime.loop import NONSENSE, loop_of
 from outrider.agents.runtime.mind import Mind
 from outrider.agents.runtime.work import Attempt
 from outrider.core.meters import RUNS
+from outrider.core.standstill import limit
 from outrider.core.tracing import carried, span
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ async def attempt(work: Attempt) -> Outcome:
     outcome: Outcome | None = None
     facts = {"gen_ai.agent.name": work.run.agent, "outrider.run": work.run.id}
     with carried(work.run.state.get("trace")), span(f"agent {work.run.agent}", facts) as made:
-        with anyio.move_on_after(work.meter.seconds_left):
+        with limit(work.meter.seconds_left) as own:
+            work.meter.limit = own
             outcome = await _thought(work)
         outcome = outcome or _stopped(work, "time", f"the run has worked for {work.meter.budgets.seconds:g} seconds")
         made.set_attribute("outcome", outcome.reason)

@@ -23,6 +23,7 @@ from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotConfigured, OutriderError, Unavailable
 from outrider.core.result import Result
+from outrider.core.standstill import limit
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import line
 from outrider.toolsets.evaluating.beat import beating
@@ -195,7 +196,7 @@ class Evaluator:
         self._mind(evaluation.id, run.id)
         task = self._tasks[evaluation.id]
         try:
-            async with beating(call):
+            async with beating(call, lambda: self._paused(evaluation)):
                 async for event in self._runs.follow(run.id):
                     if event.kind == "tool_started":
                         await call.progress(event.seq, None, str(event.data.get("title") or event.data["tool"]))
@@ -230,11 +231,11 @@ class Evaluator:
         from outrider.toolsets.evaluating.report import of_script
 
         outcomes: list[StepOutcome] = []
-        with anyio.move_on_after(seconds) as time_left:
-            async with beating(call):
+        with limit(seconds) as time_left:
+            async with beating(call, lambda: self._paused(evaluation)):
                 await script.run(wish.steps, outcomes)
         sight = await self.watcher.end(evaluation)
-        verdict = of_script(outcomes, len(wish.steps), late=time_left.cancelled_caught, wall=_walled(sight))
+        verdict = of_script(outcomes, len(wish.steps), late=time_left.scope.cancelled_caught, wall=_walled(sight))
         await self._concluded(evaluation, verdict, sight)
         return await self._answer(evaluation.id)
 
@@ -250,6 +251,10 @@ class Evaluator:
             root = await self._runs.get(run.root_run_id)
             await self._runs.resume(root.id if call.run is None and root.status == "blocked" else run.id)
         return await self._followed(evaluation, run, call)
+
+    def _paused(self, evaluation: Evaluation) -> bool:
+        """Whether a person has paused its browser session."""
+        return any(each.control.paused for each in self._browsers.list(evaluation.id))
 
     @property
     def _questions(self) -> Questions:

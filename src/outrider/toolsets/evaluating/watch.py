@@ -16,6 +16,7 @@ from outrider.core.errors import AnswerNeeded, OutriderError, Unavailable
 from outrider.core.events import Events
 from outrider.core.policy import ToolPolicy
 from outrider.core.result import Result
+from outrider.core.standstill import limit
 from outrider.core.tool import Services, Tool, Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import in_words, line
@@ -186,9 +187,7 @@ class Watcher:
             name = f"step-{watch.step}.jpg"
             owner = watch.evaluation
             whose = Call(workspace=owner.workspace or None, identity=owner.identity)
-            kept = await self._artifacts.save(
-                data, name=name, mime_type="image/jpeg", session=owner.id, call=whose
-            )
+            kept = await self._artifacts.save(data, name=name, mime_type="image/jpeg", session=owner.id, call=whose)
         except OutriderError as error:
             told = f"no picture: {error.message}"
             details |= {"error": line(told)}
@@ -248,7 +247,7 @@ class WatchedToolbox(Toolbox):
 
 
 async def _limited(act: Callable[[], Awaitable[Result]], seconds: float | None, name: str) -> Result:
-    with anyio.move_on_after(seconds):
+    with limit(seconds):
         return await act()
     raise Unavailable(
         f"{name} did not finish within {seconds:g} seconds, which is what a step may take",
@@ -262,14 +261,14 @@ async def _picture(session: "Session") -> bytes:
 
     if dialog := session.dialogs.waiting:
         raise Unavailable(f"a {dialog.kind} dialog is open")
-    async with in_words(), session.use() as page:
+    async with in_words(), session.use(gated=False) as page:
         return (await screenshot(page, format="jpeg", quality=QUALITY)).data
 
 
 async def _sight(session: "Session") -> Sight:
     if session.dialogs.waiting:
         return Sight(clean_url(session.url))
-    async with in_words(), session.use() as page:
+    async with in_words(), session.use(gated=False) as page:
         seen = await page.evaluate_in("outrider", SEEN, timeout=3.0)
     return Sight(clean_url(session.url), line(seen["title"], 200), seen["text"], tuple(seen["frames"]))
 
