@@ -7,12 +7,15 @@ import signal
 import subprocess
 import tempfile
 import time
+import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 PATIENCE = 60.0  # seconds
+QUICK = ("-F", "-c", "shared_buffers=16MB", "-c", "autovacuum=off")
 
 
 def found() -> Path | None:
@@ -22,30 +25,90 @@ def found() -> Path | None:
     return installed[-1].parent if installed else Path(here).resolve().parent if here else None
 
 
+@dataclass
+class Server:
+    """A server that can be stopped and started again.
+
+    Attributes:
+        folder: Of its socket and its data.
+        options: Of its command line, as it is started the next time.
+    """
+
+    programs: Path
+    folder: Path
+    options: tuple[str, ...] = QUICK
+    _process: Any = field(default=None, repr=False)
+
+    @property
+    def address(self) -> str:
+        """Of its first database."""
+        return self.of("postgres")
+
+    def of(self, name: str) -> str:
+        """The address of one of its databases."""
+        return f"postgresql+psycopg://outrider@/{name}?host={self.folder}"
+
+    def fresh(self) -> str:
+        """The address of a new, empty database."""
+        name = f"t{uuid.uuid4().hex}"
+        self.sql(f"CREATE DATABASE {name}")
+        return self.of(name)
+
+    def sql(self, statement: str) -> str:
+        """What `psql` prints: one row a line, columns parted by a bar."""
+        command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", "postgres", "-AtXqc", statement]
+        return subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
+
+    def start(self, *options: str) -> None:
+        """Starts it and waits until it answers."""
+        command = [self.programs / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", ""]
+        whole: list[Any] = [*command, *self.options, *options]
+        self._process = subprocess.Popen(whole, **_quiet(self.folder))
+        end = time.monotonic() + PATIENCE
+        ready = [self.programs / "pg_isready", "-h", self.folder, "-q"]
+        while subprocess.run(ready, check=False).returncode != 0:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stops it: SIGINT throws everybody out, SIGQUIT is a crash, SIGTERM would wait for every client to leave."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait()
+            self._process = None
+
+
 @contextmanager
-def running(programs: Path) -> Generator[str]:
-    """A new server; yields the address of its empty database."""
+def serving(programs: Path) -> Generator[Server]:
+    """A new server."""
     folder = Path(tempfile.mkdtemp(prefix="outrider-pg-"))
-    owner: dict[str, Any] = {}
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-        owner = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    data = folder / "data"
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **owner}
     subprocess.run(
-        [programs / "initdb", "-D", data, "-A", "trust", "-U", "outrider", "-E", "UTF8", "--locale=C", "--no-sync"],
+        [programs / "initdb", "-D", folder / "data", "-A", "trust", "-U", "outrider", "-E", "UTF8", "--locale=C", "-N"],
         check=True,
-        **quiet,
+        **_quiet(folder),
     )
-    server = subprocess.Popen([programs / "postgres", "-D", data, "-k", folder, "-h", "", "-F"], **quiet)
+    server = Server(programs, folder)
     try:
-        end = time.monotonic() + PATIENCE
-        ready = [programs / "pg_isready", "-h", folder, "-q"]
-        while subprocess.run(ready, check=False).returncode != 0:
-            assert time.monotonic() < end
-        yield f"postgresql+psycopg://outrider@/postgres?host={folder}"
+        server.start()
+        yield server
     finally:
-        server.send_signal(signal.SIGINT)  # SIGTERM would wait for every client to leave
-        server.wait()
+        server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running(programs: Path) -> Generator[str]:
+    """A new server; yields the address of its empty database."""
+    with serving(programs) as server:
+        yield server.address
+
+
+def _quiet(folder: Path) -> dict[str, Any]:
+    owner: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        owner = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **owner}

@@ -8,7 +8,9 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from outrider.core.database.failures import failures, told
 from outrider.core.db import Database
+from outrider.core.errors import Unavailable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -97,14 +99,11 @@ class SessionLocks:
 
     async def held(self) -> bool:
         """Takes the lock again after the session was lost, if it can."""
-        from sqlalchemy.exc import SQLAlchemyError
-
         try:
             # A session that holds it takes it once more, and gives that one back.
             mine = await self._ask("pg_try_advisory_lock", self._worker)
             return mine and await self._ask("pg_advisory_unlock", self._worker)
-        except (SQLAlchemyError, OSError):
-            await self.close()
+        except Unavailable:
             return await self._ask("pg_try_advisory_lock", self._worker)
 
     async def close(self) -> None:
@@ -117,8 +116,11 @@ class SessionLocks:
         from sqlalchemy import text
 
         if self._connection is None:
-            connection = await (await self._database.engine()).connect()
-            self._connection = await connection.execution_options(isolation_level="AUTOCOMMIT")
+            self._connection = await self._database.keep()
         number = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)
-        answer = await self._connection.execute(text(f"SELECT {function}(:number)"), {"number": number})
+        try:
+            answer = await self._connection.execute(text(f"SELECT {function}(:number)"), {"number": number})
+        except failures() as error:
+            await self.close()
+            raise told(self._database.url, error) from error
         return bool(answer.scalar())

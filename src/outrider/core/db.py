@@ -1,22 +1,27 @@
-"""The one database: SQLite in a file on a laptop, the same schema elsewhere; opened at first use.
+"""The one database: SQLite in a file on a laptop, the same schema in Postgres elsewhere; opened at first use.
 
 SQLite runs in WAL mode with `synchronous=NORMAL` (a crash loses no committed row of ours, at worst
 the last milliseconds on power loss: sqlite.org/pragma.html#pragma_synchronous) and every writer
 begins with BEGIN IMMEDIATE, so that several processes can share the file without deadlocks. The
 writers of one process queue here: SQLite itself lets the unlucky of many starve until their time is up.
+
+A Postgres that is restarted is waited for before a transaction begins. One that breaks before COMMIT was
+not stored, and `short` does it again; one that breaks during COMMIT is told to be of unknown outcome.
 """
 
 import logging
-import sqlite3
-import threading
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from outrider.core.errors import Unavailable
+from outrider.core.database import address
+from outrider.core.database.failures import Interrupted, failures, is_lost, told
+from outrider.core.database.migration import MIGRATIONS, head_revision, migrate, migrated
+from outrider.core.database.patience import Patience, given_back, whole
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -24,39 +29,55 @@ if TYPE_CHECKING:
 
     from outrider.core.transactions import Transactions
 
+__all__ = ["MEMORY", "MIGRATIONS", "Database", "head_revision", "migrate", "storable"]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 MEMORY = "sqlite+aiosqlite:///:memory:"
-MIGRATIONS = Path(__file__).parent / "migrations"
-BUSY_SECONDS = 15.0  # how long one process waits for another's write
-MIGRATION_LOCK = 0x6F757472  # any number, the same in every process: who holds it migrates, the others wait
-MIGRATING = threading.Lock()  # Alembic keeps its context in a global: one migration at a time in a process
+TRIES = 4  # times that short work is begun which surely was not stored
+CONNECTIONS = 10
 
 
 class Database:
     """Connections to the database at `url`; creates and migrates it at first use.
 
     Args:
-        url: An SQLAlchemy address, for instance `sqlite+aiosqlite:////home/me/.outrider/outrider.db`.
+        url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
+        connections: At most so many to a server.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+        self.url = address.normalised(url)
         self.used = anyio.Event()  # set once it has been opened
+        self._connections = connections
         self._engine: AsyncEngine | None = None
         self._opening = anyio.Lock()
         self._writing = anyio.Lock(fast_acquire=True)
         self._short: Transactions | None = None
+        self._patience = Patience()
+        self._ahead: float | None = None  # seconds from our monotonic clock to the server's
 
     @classmethod
     def file(cls, path: Path) -> "Database":
         """The SQLite database in that file."""
-        return cls(f"sqlite+aiosqlite:///{path}")
+        return cls(address.of_file(path))
 
     @property
     def dialect(self) -> str:
         """`sqlite` or `postgresql`."""
-        return self.url.split(":", 1)[0].split("+", 1)[0]
+        return address.dialect(self.url)
+
+    @property
+    def shared(self) -> bool:
+        """Whether processes of several machines may work on it."""
+        return self.dialect != "sqlite"
+
+    def now(self) -> float:
+        """Seconds since the epoch by the clock that all who share the database have in common: the server's.
+
+        For times that one process writes and another compares. Before the first connection, and with SQLite, it is
+        this machine's clock.
+        """
+        return time.time() if self._ahead is None else time.monotonic() + self._ahead
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator["AsyncConnection"]:
@@ -66,18 +87,21 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator["AsyncConnection"]:
-        """A connection in a transaction that commits at the end, or rolls back on an exception."""
+        """A connection in a transaction that commits at the end, or rolls back on an exception.
+
+        Raises Unavailable; with code `database_unsure` if it may have been stored nevertheless.
+        """
         async with self._connected(write=True) as connection:
             yield connection
 
     async def short(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
         """What the work returns, done in one transaction and one go: for what is short and often.
 
-        It runs in another thread, so it must touch nothing but the connection. Raises Unavailable.
+        It may run in another thread, and again from the start where a transaction surely was not stored, so it must
+        touch nothing but the connection. Raises as `write`.
         """
-        if self.dialect != "sqlite" or self.url.endswith(":memory:"):
-            async with self._connected(write=write) as connection:
-                return await connection.run_sync(work)
+        if self.shared or self.url.endswith(":memory:"):
+            return await self._repeated(work, write=write)
         done: list[T] = []
         with anyio.CancelScope(shield=True):
             await self._opened()
@@ -85,8 +109,8 @@ class Database:
                 self._short = self._short or _transactions(self.url)
                 try:
                     done.append(await self._short.run(work, write=write))
-                except _failures() as error:
-                    raise _unusable(self, error) from error
+                except failures() as error:
+                    raise told(self.url, error) from error
         return done[0]
 
     async def upsert(self, table: "Table", row: dict[str, Any], *, key: str) -> None:
@@ -110,30 +134,79 @@ class Database:
         """What the connections come from, for those who must keep one. Raises Unavailable."""
         return await self._opened()
 
+    async def keep(self) -> "AsyncConnection":
+        """A connection beside all transactions, each statement on its own; the caller closes it. Raises Unavailable."""
+        try:
+            return await whole(self._alone())
+        except failures() as error:
+            raise told(self.url, error) from error
+
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""
+        from outrider.core.database.engines import disposed
+
         engine, self._engine = self._engine, None
         short, self._short = self._short, None
         with anyio.CancelScope(shield=True):
             if short is not None:
                 await short.close()
             if engine is not None:
-                await engine.dispose()
+                await whole(disposed(engine))
 
     @asynccontextmanager
     async def _connected(self, *, write: bool) -> AsyncGenerator["AsyncConnection"]:
+        taken = await self._patient() if self.shared else None
         # A cancelled statement would leave its connection behind, and with it the lock on the file; so a
         # transaction runs to its end, however impatient the caller: keep it short.
         with anyio.CancelScope(shield=True):
-            engine = await self._opened()
             async with self._turn(write=write):
+                committing = False
                 try:
-                    async with engine.connect() as connection:
+                    # Nothing may be awaited between taking a connection and the block that gives it back.
+                    async with given_back(taken) if taken else (await self._opened()).connect() as connection:
                         await connection.execution_options(outrider_write=write)
                         async with connection.begin():
                             yield connection
-                except _failures() as error:
-                    raise _unusable(self, error) from error
+                            committing = write
+                except failures() as error:
+                    raise told(self.url, error, committing=committing) from error
+
+    async def _patient(self) -> "AsyncConnection":
+        """A connection to a server; one that is away for a moment is waited for. Raises Unavailable."""
+        attempt = 0
+        while True:
+            try:
+                connection = await whole(self._linked())
+            except failures() as error:
+                if not is_lost(error) or not await self._patience.again(attempt):
+                    raise told(self.url, error) from error
+                attempt += 1
+            else:
+                self._patience.back()
+                return connection
+
+    async def _linked(self) -> "AsyncConnection":
+        return await (await self._opened()).connect()
+
+    async def _alone(self) -> "AsyncConnection":
+        connection = await self._linked()
+        try:
+            return await connection.execution_options(isolation_level="AUTOCOMMIT")
+        except BaseException:
+            await connection.close()
+            raise
+
+    async def _repeated(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
+        for _ in range(TRIES - 1):
+            try:
+                return await self._once(work, write=write)
+            except Interrupted as error:
+                log.info("a transaction is done again: %s", error)
+        return await self._once(work, write=write)
+
+    async def _once(self, work: "Callable[[Connection], T]", *, write: bool) -> T:
+        async with self._connected(write=write) as connection:
+            return await connection.run_sync(work)
 
     def _turn(self, *, write: bool) -> Any:
         return self._writing if write and self.dialect == "sqlite" else nullcontext()
@@ -148,72 +221,23 @@ class Database:
     async def _open(self) -> "AsyncEngine":
         from sqlalchemy.exc import SQLAlchemyError
 
+        from outrider.core.database.engines import disposed, engine_of
+
         try:
-            engine = _engine(self.url)
+            engine = engine_of(self.url, connections=self._connections, noted=self._note)
         except (SQLAlchemyError, ImportError, OSError, ValueError) as error:
-            raise _unusable(self, error) from error
+            raise told(self.url, error) from error
         try:
-            await _migrated(engine)
+            await whole(migrated(engine))
         except BaseException as error:
-            await engine.dispose()
-            if isinstance(error, SQLAlchemyError | sqlite3.Error | OSError):
-                raise _unusable(self, error) from error
+            await whole(disposed(engine))
+            if isinstance(error, failures()):
+                raise told(self.url, error) from error
             raise
         return engine
 
-
-async def _migrated(engine: "AsyncEngine") -> None:
-    while not MIGRATING.acquire(blocking=False):  # noqa: ASYNC110 - held by another thread or another event loop
-        await anyio.sleep(0.02)
-    try:
-        async with engine.connect() as connection:
-            await connection.execution_options(outrider_write=True)
-            async with connection.begin():
-                await connection.run_sync(migrate)
-    finally:
-        MIGRATING.release()
-
-
-def migrate(connection: "Connection") -> None:
-    """Brings the schema to the newest revision, inside the caller's transaction.
-
-    Alembic is imported only when there is something to do: it costs a third of a second. Raises
-    Unavailable when a newer Outrider made the database.
-    """
-    found, newest = _revision(connection), head_revision()
-    if found == newest:
-        return
-    if connection.dialect.name == "postgresql":  # SQLite's write lock is held already
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
-        found = _revision(connection)
-        if found == newest:
-            return
-    if found is not None and found > newest:
-        raise Unavailable(
-            f"the database is of revision {found}, newer than the {newest} that this version knows",
-            code="database",
-            hint="upgrade outrider, or set another `data_dir`",
-        )
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-
-
-def head_revision() -> str:
-    """The newest migration, by the number that its file name begins with."""
-    return max(path.name.split("_", 1)[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
-
-
-def _revision(connection: "Connection") -> str | None:
-    from sqlalchemy import inspect, text
-
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    def _note(self, clock: float) -> None:
+        self._ahead = clock - time.monotonic()
 
 
 def storable(text: str, limit: int | None = None) -> str:
@@ -221,85 +245,8 @@ def storable(text: str, limit: int | None = None) -> str:
     return text[:limit].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def _engine(url: str) -> "AsyncEngine":
-    from sqlalchemy import event, make_url
-    from sqlalchemy.ext.asyncio import create_async_engine
-
-    if not url.startswith("sqlite"):
-        return create_async_engine(url, pool_pre_ping=True)
-    Path(make_url(url).database or MEMORY).parent.mkdir(parents=True, exist_ok=True)
-    options = {"timeout": BUSY_SECONDS, "factory": _Connection, "async_creator_fn": _connect_sqlite}
-    engine = create_async_engine(url, connect_args=options)
-    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-    event.listen(engine.sync_engine, "begin", _begin_sqlite)
-    return engine
-
-
 def _transactions(url: str) -> "Transactions":
-    from sqlalchemy import NullPool, create_engine, event, make_url
-
+    from outrider.core.database.engines import short_engine
     from outrider.core.transactions import Transactions
 
-    options = {"timeout": BUSY_SECONDS, "factory": _Connection}
-    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args=options, poolclass=NullPool)
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return Transactions(engine)
-
-
-async def _connect_sqlite(*place: Any, **options: Any) -> Any:
-    """A connection, or an error and no thread: the driver's would still speak to an event loop that may be gone."""
-    import aiosqlite
-
-    connection = aiosqlite.connect(*place, **options)
-    thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
-    thread.daemon = True
-    try:
-        return await connection
-    except BaseException:
-        thread.join()
-        raise
-
-
-class _Connection(sqlite3.Connection):
-    """Gives up its transaction when it closes.
-
-    SQLite itself would keep transaction and lock for as long as anybody refers to a statement of it
-    (sqlite.org/c3ref/close.html, zombie connections), and the trace of a cancelled task does.
-    """
-
-    def close(self) -> None:
-        with suppress(sqlite3.Error):
-            self.rollback()
-        super().close()
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    # The driver's own implicit BEGIN would start read transactions that cannot become write ones.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-def _begin_sqlite(connection: "Connection") -> None:
-    writes = connection.get_execution_options().get("outrider_write")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    from sqlalchemy.exc import SQLAlchemyError
-
-    return SQLAlchemyError, sqlite3.Error, OSError
-
-
-def _unusable(database: Database, error: Exception) -> Unavailable:
-    """The failure as an operator would want to hear it; never the statement or its values."""
-    place = database.url.split("///")[-1] if database.dialect == "sqlite" else database.dialect
-    reason = (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
-    return Unavailable(
-        f"the database {place} cannot be used: {reason}",
-        code="database",
-        hint="check free space and permissions there, or set `data_dir`; `outrider doctor` tests it",
-    )
+    return Transactions(short_engine(url))

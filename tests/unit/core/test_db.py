@@ -394,8 +394,16 @@ async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path
     assert (await unusable(database)).startswith(f"the database {tmp_path / place} cannot be used: ")
 
 
+async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path):
+    database = Database(f"sqlite:///{tmp_path / 'plain.db'}")
+    await insert(database, "kept")
+    assert (await keys(database), (tmp_path / "plain.db").is_file()) == (["kept"], True)
+    await database.close()
+
+
 @pytest.mark.parametrize(
-    "address", ["", "garbage", "sqlite:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"]
+    "address",
+    ["", "garbage", "sqlite+nodriver:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"],
 )
 async def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str):
     assert "secret" not in await unusable(Database(address))

@@ -1,0 +1,165 @@
+"""Engines: how connections to SQLite and to Postgres are made and prepared."""
+
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from outrider.core.errors import NotConfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+BUSY_SECONDS = 15.0  # how long a transaction waits for what another has locked, here and in another process
+CONNECT_SECONDS = 10
+POOL_SECONDS = 15.0  # how long a transaction waits for a free connection
+# A server that has vanished without a word (cable, firewall, namespace) is given up after about twenty seconds:
+# postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
+LIVELY = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+    "application_name": "outrider",
+}
+# A transaction whose process hangs must not keep its locks for ever.
+PREPARE = """
+    SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),
+    extract(epoch FROM clock_timestamp())::float8
+"""
+RENEWED = 1_800.0  # seconds after which a connection is made anew, and the server's clock read again
+
+
+def engine_of(url: str, *, connections: int, noted: "Callable[[float], None]") -> "AsyncEngine":
+    """An engine for the address.
+
+    Args:
+        url: With its driver.
+        connections: At most so many to a server.
+        noted: Is told what the server's clock says, in seconds since the epoch, when a connection is made.
+
+    Raises:
+        NotConfigured: The driver is not installed.
+    """
+    return _sqlite(url) if url.startswith("sqlite") else _postgres(url, connections, noted)
+
+
+async def disposed(engine: "AsyncEngine") -> None:
+    """Closes the engine's connections: those of its pool now, those in use when they come back.
+
+    SQLAlchemy would put the latter into the pool of before, and nobody would ever close them.
+    """
+    from sqlalchemy import event
+
+    event.listen(engine.sync_engine.pool, "checkin", lambda _connection, record: record.invalidate())
+    await engine.dispose()
+
+
+def short_engine(url: str) -> "Engine":
+    """A synchronous engine of SQLite without a pool."""
+    from sqlalchemy import NullPool, create_engine, event, make_url
+
+    options = {"timeout": BUSY_SECONDS, "factory": _Connection}
+    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args=options, poolclass=NullPool)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _postgres(url: str, connections: int, noted: "Callable[[float], None]") -> "AsyncEngine":
+    from sqlalchemy import event, make_url
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    asked = make_url(url).query
+    options = {name: value for name, value in LIVELY.items() if name not in asked}
+    try:
+        engine = create_async_engine(
+            url,
+            connect_args=options,
+            pool_pre_ping=True,
+            pool_recycle=RENEWED,
+            pool_size=connections,
+            max_overflow=0,
+            pool_timeout=POOL_SECONDS,
+        )
+    except ImportError:
+        raise NotConfigured(
+            "the driver of Postgres is not installed",
+            code="database",
+            hint="pip install 'outrider[postgres]'",
+        ) from None
+
+    def prepare(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        started = time.monotonic()
+        cursor.execute(PREPARE)
+        noted(cursor.fetchone()[2] + (time.monotonic() - started) / 2)
+        cursor.close()
+        connection.commit()
+
+    def lost(context: Any) -> None:
+        """A server that was demoted answers, but takes nothing: its connections are as good as lost."""
+        if getattr(context.original_exception, "sqlstate", "") == "25006":
+            context.is_disconnect = True
+
+    event.listen(engine.sync_engine, "connect", prepare)
+    event.listen(engine.sync_engine, "handle_error", lost)
+    return engine
+
+
+def _sqlite(url: str) -> "AsyncEngine":
+    from sqlalchemy import event, make_url
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    Path(make_url(url).database or ":memory:").parent.mkdir(parents=True, exist_ok=True)
+    options = {"timeout": BUSY_SECONDS, "factory": _Connection, "async_creator_fn": _connect_sqlite}
+    engine = create_async_engine(url, connect_args=options)
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+async def _connect_sqlite(*place: Any, **options: Any) -> Any:
+    """A connection, or an error and no thread: the driver's would still speak to an event loop that may be gone."""
+    import aiosqlite
+
+    connection = aiosqlite.connect(*place, **options)
+    thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
+    thread.daemon = True
+    try:
+        return await connection
+    except BaseException:
+        thread.join()
+        raise
+
+
+class _Connection(sqlite3.Connection):
+    """Gives up its transaction when it closes.
+
+    SQLite itself would keep transaction and lock for as long as anybody refers to a statement of it
+    (sqlite.org/c3ref/close.html, zombie connections), and the trace of a cancelled task does.
+    """
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self.rollback()
+        super().close()
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # The driver's own implicit BEGIN would start read transactions that cannot become write ones.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: "Connection") -> None:
+    writes = connection.get_execution_options().get("outrider_write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,98 @@
+"""What went wrong with a database, and what is certain about the transaction that met it.
+
+Before COMMIT is sent nothing can have been stored. When the connection is lost while the answer to COMMIT is awaited,
+nobody on this side can know: such a transaction is never repeated by us, and never called a success.
+"""
+
+import sqlite3
+from typing import Any
+
+from outrider.core.database.address import dialect, file_of
+from outrider.core.errors import OutriderError, Unavailable
+
+# States of SQL, as postgresql.org/docs/current/errcodes-appendix.html lists them.
+RACES = frozenset({"40001", "40P01"})  # serialization failure, deadlock: rolled back, may be tried again
+LEAVING = frozenset({"25006", "57P01", "57P02", "57P03"})  # read-only after a failover, shutting down or starting up
+FULL = frozenset({"53100", "53200"})
+# What a server says that lets nobody in; with a connection that is not made comes no state.
+REFUSED = ("authentication failed", "does not exist", "pg_hba.conf", "permission denied")
+CROWDED = ("too many clients", "remaining connection slots", "too many connections")
+LATER = 2.0  # seconds after which a server that is being restarted is worth another call
+
+
+class Interrupted(Unavailable):
+    """A transaction that surely was not stored, and may be when it is done again."""
+
+
+class Unsure(Unavailable):
+    """A transaction of which nobody knows whether it was stored."""
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What databases raise."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, sqlite3.Error, OSError
+
+
+def told(url: str, error: Exception, *, committing: bool = False) -> OutriderError:
+    """The failure as an operator would want to hear it; never the statement or its values.
+
+    Args:
+        url: Of the database.
+        error: One of `failures`.
+        committing: Whether it came in answer to COMMIT.
+    """
+    reason = reason_of(error)
+    if dialect(url) != "postgresql":
+        hint = "check free space and permissions there, or set `data_dir`; `outrider doctor` tests it"
+        place = file_of(url) or dialect(url)
+        return Unavailable(f"the database {place} cannot be used: {reason}", code="database", hint=hint)
+    if committing and is_lost(error):
+        return Unsure(
+            f"the connection to the database was lost while it stored this: {reason}",
+            code="database_unsure",
+            hint="it may or may not be stored: look before you do it again",
+            details={"stored": "unknown"},
+        )
+    kind = Interrupted if is_lost(error) or state_of(error) in RACES else Unavailable
+    message = f"the database cannot be used: {reason}"
+    return kind(message, code="database", hint=_hint(error), retry_after=LATER if kind is Interrupted else None)
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether it is the connection that failed, or could not be made, and not the statement."""
+    from sqlalchemy.exc import DBAPIError
+
+    if not isinstance(error, DBAPIError):
+        return False
+    return error.connection_invalidated or state_of(error) in LEAVING or _is_cut(error.orig)
+
+
+def state_of(error: Exception) -> str:
+    """The SQLSTATE that the server gave, or nothing."""
+    return getattr(getattr(error, "orig", error), "sqlstate", None) or ""
+
+
+def reason_of(error: Exception) -> str:
+    """The driver's sentence, in one line."""
+    return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
+
+
+def _is_cut(cause: Any) -> bool:
+    """An operational error without a state comes from the driver and not from the server: there was no connection."""
+    named = {kind.__name__ for kind in type(cause).__mro__}
+    return "OperationalError" in named and not getattr(cause, "sqlstate", None)
+
+
+def _hint(error: Exception) -> str:
+    said = str(error)
+    if any(words in said for words in REFUSED):
+        return "check the user, the password, their rights and the name in `database`; `outrider doctor` tests it"
+    if any(words in said for words in CROWDED):
+        return "raise max_connections of the server, or lower `database_connections` of the replicas"
+    if "QueuePool" in said:
+        return "too much at once for the connections that this process may have: raise `database_connections`"
+    if state_of(error) in FULL:
+        return "the server has no space left: free some there"
+    return "check that the server in `database` runs and can be reached; `outrider doctor` tests it"

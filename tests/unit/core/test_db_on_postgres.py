@@ -1,0 +1,319 @@
+"""The database on a real Postgres: what is certain when it goes away, and how soon work goes on."""
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator
+from typing import Any
+
+import anyio
+import pytest
+from sqlalchemy import Connection, func, select, text
+
+import postgres
+from outrider.core.database.failures import Unsure
+from outrider.core.db import Database
+from outrider.core.errors import Unavailable
+from outrider.core.tables import citation_counters as counters
+
+PROGRAMS = postgres.found()
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
+LEAVING = """
+CREATE FUNCTION leave() RETURNS trigger AS $$ BEGIN
+PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(5); RETURN NULL;
+END $$ LANGUAGE plpgsql
+"""
+AT_COMMIT = """
+CREATE CONSTRAINT TRIGGER leaving AFTER INSERT ON citation_counters
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()
+"""
+WITHOUT_DRIVER = """
+import sys
+import anyio
+sys.modules["psycopg"] = None
+from outrider.core.db import Database
+from outrider.core.errors import NotConfigured
+
+async def main():
+    try:
+        async with Database("postgresql://localhost/x").read():
+            pass
+    except NotConfigured as error:
+        print(error.hint)
+anyio.run(main)
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as made:
+        yield made
+
+
+@pytest.fixture
+async def database(server: postgres.Server) -> AsyncGenerator[Database]:
+    made = Database(server.fresh(), connections=3)
+    yield made
+    await made.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Generator[None]:
+    """A connection that nobody closed is found in the test that lost it."""
+    yield
+    gc.collect()
+
+
+def row(key: str) -> dict[str, Any]:
+    return {"key": key, "used": 1, "updated_at": 0.0}
+
+
+async def insert(database: Database, key: str) -> None:
+    async with database.write() as connection:
+        await connection.execute(counters.insert(), [row(key)])
+
+
+async def keys(database: Database) -> list[str]:
+    async with database.read() as connection:
+        return sorted((await connection.execute(select(counters.c.key))).scalars())
+
+
+def thrown_out(server: postgres.Server, *, state: str = "%") -> None:
+    """The server ends every session but the one that asks."""
+    server.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'outrider' "
+        f"AND coalesce(state, '') LIKE '{state}'"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.Server, scheme: str):
+    plain = server.fresh().replace("postgresql+psycopg", scheme)
+    database = Database(plain)
+    await insert(database, "kept")
+    assert (database.dialect, database.shared, await keys(database)) == ("postgresql", True, ["kept"])
+    await database.close()
+
+
+def test_without_the_driver_the_remedy_is_its_installation():
+    command = [sys.executable, "-W", "error", "-c", WITHOUT_DRIVER]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+    assert ended.stdout.strip() == "pip install 'outrider[postgres]'"
+
+
+async def test_a_restart_between_two_transactions_is_not_noticed(server: postgres.Server, database: Database):
+    await insert(database, "before")
+    server.stop()
+    server.start()
+    with anyio.fail_after(20):
+        await insert(database, "after")
+        assert await keys(database) == ["after", "before"]
+
+
+async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(server: postgres.Server, database: Database):
+    await insert(database, "before")
+    server.stop()
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            for number in range(6):
+                tasks.start_soon(insert, database, f"during {number}")
+            await anyio.to_thread.run_sync(server.start)
+    assert len(await keys(database)) == 7
+
+
+async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(server: postgres.Server, database: Database):
+    await insert(database, "before")
+    begun: list[int] = []
+
+    def work(connection: Connection) -> int:
+        begun.append(1)
+        connection.execute(counters.insert(), [row("in the middle")])
+        if len(begun) == 1:
+            server.stop(signal.SIGQUIT)
+            server.start()
+        return connection.execute(select(func.count()).select_from(counters)).scalar_one()
+
+    with anyio.fail_after(30):
+        assert await database.short(work, write=True) == 2
+    assert (len(begun), await keys(database)) == (2, ["before", "in the middle"])
+
+
+async def test_a_crash_in_the_middle_of_a_transaction_is_told_and_nothing_of_it_is_stored(
+    server: postgres.Server, database: Database
+):
+    async def broken() -> None:
+        async with database.write() as connection:
+            await connection.execute(counters.insert(), [row("half")])
+            thrown_out(server)
+            await connection.execute(counters.insert(), [row("whole")])
+
+    with pytest.raises(Unavailable) as caught:
+        await broken()
+    assert (caught.value.code, caught.value.retry_after) == ("database", 2.0)
+    assert await keys(database) == []
+
+
+async def test_a_connection_lost_during_commit_is_told_as_unknown_and_not_done_again(
+    server: postgres.Server, database: Database
+):
+    """A constraint that is checked at COMMIT ends its own session."""
+    async with database.write() as connection:
+        await connection.execute(text(LEAVING))
+        await connection.execute(text(AT_COMMIT))
+    begun: list[int] = []
+
+    def work(connection: Connection) -> None:
+        begun.append(1)
+        connection.execute(counters.insert(), [row("perhaps")])
+
+    for attempt in (lambda: database.short(work, write=True), lambda: insert(database, "perhaps")):
+        with anyio.fail_after(20), pytest.raises(Unsure) as caught:
+            await attempt()
+        assert (caught.value.code, caught.value.details) == ("database_unsure", {"stored": "unknown"})
+        assert "look before you do it again" in caught.value.hint
+    assert (len(begun), await keys(database)) == (1, [])
+
+
+async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Database):
+    await insert(database, "a")
+    await insert(database, "b")
+    both = asyncio.Barrier(2)
+    done: list[str] = []
+
+    async def crossing(first: str, second: str) -> None:
+        met: list[bool] = []
+
+        def work(connection: Connection) -> None:
+            for key in (first, second):
+                change = counters.update().where(counters.c.key == key).values(used=counters.c.used + 1)
+                connection.execute(change)
+                if not met:
+                    met.append(True)
+                    from sqlalchemy.util import await_only
+
+                    await_only(both.wait())
+
+        await database.short(work, write=True)
+        done.append(first)
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(crossing, "a", "b")
+            tasks.start_soon(crossing, "b", "a")
+    async with database.read() as connection:
+        assert list((await connection.execute(select(counters.c.used))).scalars()) == [3, 3]
+
+
+async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.Server):
+    database = Database(server.fresh(), connections=2)
+    await insert(database, "before")
+    await database.close()
+    server.stop()
+    server.start("-c", "max_connections=5", "-c", "superuser_reserved_connections=0")
+    address = server.of("postgres")
+    crowd = Database(address, connections=5)
+    taken = [await crowd.keep() for _ in range(5)]
+    try:
+        with pytest.raises(Unavailable, match="too many clients") as caught:
+            await insert(database, "during")
+        assert "database_connections" in caught.value.hint
+        await crowd.close()
+        await taken.pop().close()  # closed after the database it is of, and nevertheless gone
+        with anyio.fail_after(20):
+            await insert(database, "after")
+        assert await keys(database) == ["after", "before"]
+    finally:
+        for each in taken:
+            await each.close()
+        await database.close()
+        server.stop()
+        server.start()
+
+
+async def test_a_server_that_takes_nothing_is_told_and_used_again_once_it_does(
+    server: postgres.Server, database: Database
+):
+    await insert(database, "before")
+    name = database.url.split("@/")[1].split("?")[0]
+    server.sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    thrown_out(server)
+    with pytest.raises(Unavailable, match="read-only transaction"):
+        await insert(database, "during")
+    assert await keys(database) == ["before"]
+    server.sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    thrown_out(server)
+    await insert(database, "after")
+    assert await keys(database) == ["after", "before"]
+
+
+async def test_a_table_that_is_locked_for_long_is_given_up_in_time(database: Database):
+    await insert(database, "before")
+    locker = Database(database.url)
+
+    async def impatient() -> None:
+        async with database.write() as connection:
+            assert (await connection.execute(text("SHOW lock_timeout"))).scalar() == "15s"
+            await connection.execute(text("SET LOCAL lock_timeout = '100ms'"))
+            await connection.execute(counters.insert(), [row("late")])
+
+    async with locker.write() as connection:
+        await connection.execute(text("LOCK TABLE citation_counters"))
+        with anyio.fail_after(20), pytest.raises(Unavailable, match="lock timeout"):
+            await impatient()
+    await locker.close()
+    assert await keys(database) == ["before"]
+
+
+async def test_the_clock_is_the_servers(database: Database):
+    await insert(database, "opened")
+    async with database.read() as connection:
+        theirs = (await connection.execute(text("SELECT extract(epoch FROM clock_timestamp())"))).scalar_one()
+    assert abs(database.now() - float(theirs)) < 5
+    assert abs(database.now() - time.time()) < 5
+
+
+async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server, monkeypatch: pytest.MonkeyPatch):
+    made = Database(server.fresh(), connections=1)
+    await insert(made, "opened")
+    monkeypatch.setattr((await made.engine()).pool, "_timeout", 0.1)  # nobody wants to wait fifteen seconds in a test
+    kept = await made.keep()
+    with pytest.raises(Unavailable) as caught:
+        await insert(made, "one too many")
+    assert "database_connections" in caught.value.hint
+    await kept.close()
+    await made.close()
+
+
+@pytest.mark.parametrize("natively", [True, False], ids=["task", "scope"])
+async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(server: postgres.Server, natively: bool):
+    """From before the first connection to after the last: at each of its steps in turn."""
+    address = server.fresh()
+    before = Database(address)
+    await insert(before, "migrated")
+    await before.close()
+    for steps in range(0, 100, 4):
+        database = Database(address, connections=2)
+        if natively:
+            task = asyncio.create_task(insert(database, f"{steps}"))
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        else:
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(insert, database, f"{steps}")
+                    for _ in range(steps):
+                        await anyio.lowlevel.checkpoint()
+                    scope.cancel()
+        await database.close()
+        gc.collect()
+    left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'outrider'"
+    with anyio.fail_after(10):
+        while server.sql(left) != "0":
+            await anyio.lowlevel.checkpoint()
