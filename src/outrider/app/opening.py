@@ -35,7 +35,7 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
             building.abandon()
             raise
         try:
-            async with _beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
+            async with beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
                 yield app
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
@@ -52,7 +52,7 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
 
 
 @asynccontextmanager
-async def _beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+async def beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Runs tasks beside the body; an error of the body comes out as it is, not wrapped by the group."""
     failure: Exception | None = None
     async with anyio.create_task_group() as group:

@@ -52,11 +52,16 @@ class Topic:
 
 
 class Feeds:
-    """All topics, and the end of all streams when the house closes."""
+    """All topics, and the end of all streams when the house closes.
+
+    Attributes:
+        streams: How many browsers listen.
+    """
 
     def __init__(self, house: House, feeds: Mapping[str, Feed]) -> None:
         self.topics = {name: Topic(house, feed) for name, feed in feeds.items()}
         self._closing = anyio.Event()
+        self.streams = 0
 
     def close(self) -> None:
         """Ends every stream; browsers will come back to whoever is there then."""
@@ -64,6 +69,14 @@ class Feeds:
 
     async def stream(self, cursors: Cursors) -> AsyncGenerator[ServerSentEvent]:
         """Events from these places on: `ready` first, then one named by its topic for each group of changes."""
+        self.streams += 1
+        try:
+            async for event in self._events(cursors):
+                yield event
+        finally:
+            self.streams -= 1
+
+    async def _events(self, cursors: Cursors) -> AsyncGenerator[ServerSentEvent]:
         yield _event("ready", {"topics": list(cursors)}, cursors)
         while not self._closing.is_set():
             more = False

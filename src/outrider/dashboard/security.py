@@ -23,6 +23,7 @@ from outrider.dashboard.signin import SIGN_IN, sign_in_page
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TOKEN = "token"  # noqa: S105 - the name of the query parameter
 SAFE = ("GET", "HEAD")
+OWN_SITES = ("none", "same-origin")  # of Sec-Fetch-Site: the person's own hand, or our own page
 A_MINUTE, BURST = 600, 200  # requests of one browser: a page with its files is ten
 TRIES_A_MINUTE = 10  # wrong tokens of one address
 FORM_LIMIT = 4_096  # bytes of a sign-in
@@ -88,7 +89,7 @@ class Door:
         return None
 
     def _exchanged(self, connection: HTTPConnection, token: str, onward: str) -> Response:
-        answer = RedirectResponse(onward, 303, {"referrer-policy": "no-referrer"})
+        answer = _onward(connection, onward)
         if self._viewer(connection) is not None:
             return answer
         if self._launch.spend(token):
@@ -144,15 +145,32 @@ def _own_origin(connection: HTTPConnection) -> bool:
         return False
     if origin is not None and urlsplit(origin).netloc.lower() != connection.headers.get("host", "").lower():
         return False
-    site, mode = connection.headers.get("sec-fetch-site", "none"), connection.headers.get("sec-fetch-mode", "")
-    return site in ("none", "same-origin") or (safe and mode == "navigate")
+    return not _sent_by_others(connection) or (safe and connection.headers.get("sec-fetch-mode") == "navigate")
 
 
 def _unknown(connection: HTTPConnection) -> Response:
     wants_page = "text/html" in connection.headers.get("accept", "") and connection.scope["type"] == "http"
     if wants_page and connection.scope["method"] in SAFE:
+        if _sent_by_others(connection):
+            return _onward(connection, _without_token(connection))
         return sign_in_page(_without_token(connection), root=connection.scope.get("root_path", ""))
     return _refusal("signed_out", "open the dashboard with `outrider dashboard`", 401)
+
+
+def _sent_by_others(connection: HTTPConnection) -> bool:
+    return connection.headers.get("sec-fetch-site", "none") not in OWN_SITES
+
+
+def _onward(connection: HTTPConnection, path: str) -> Response:
+    """The way to another page of ours.
+
+    Who follows a link of another page sends no strict cookie, nor after a redirect: they go on by a page of ours, which
+    asks in our own name.
+    """
+    quiet = {"referrer-policy": "no-referrer"}
+    if not _sent_by_others(connection):
+        return RedirectResponse(path, 303, quiet)
+    return Response(status_code=200, headers=quiet | {"refresh": f"0; url={path}"}, media_type="text/html")
 
 
 def _refusal(code: str, hint: str, status: int = 403) -> Response:

@@ -1,0 +1,109 @@
+"""Where dashboards are: a file each, which only its owner may read, for `outrider dashboard` and for tool results.
+
+The file is locked for as long as its process lives, so that what a killed process left behind is known for what it is.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from outrider import __version__
+
+FOLDER = "run"
+PREFIX = "dashboard-"
+MOST = 4_096  # bytes of a file
+
+
+@dataclass(frozen=True)
+class Address:
+    """One running dashboard.
+
+    Attributes:
+        place: Its address, without a token and with a final slash.
+        token: What signs in there now.
+        kind: What it belongs to: `mcp`, `serve` or `dashboard`.
+        pid: Its process.
+        since: When it was started, seconds since the epoch.
+    """
+
+    place: str
+    token: str
+    kind: str
+    pid: int
+    since: float
+    version: str = __version__
+
+    @property
+    def url(self) -> str:
+        """The address that signs a browser in."""
+        return f"{self.place}?token={self.token}"
+
+
+class Posted:
+    """The file of this process's dashboard, from its making to `remove`.
+
+    Raises OSError where no file can be written.
+    """
+
+    def __init__(self, data_dir: Path, place: str, token: str, *, kind: str) -> None:
+        self.address = Address(place, token, kind, os.getpid(), time.time())
+        folder = data_dir / FOLDER
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        port = place.rstrip("/").rpartition(":")[2].partition("/")[0]
+        self._path = folder / f"{PREFIX}{os.getpid()}-{port}.json"
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        _lock(self._file)
+        self._write()
+
+    def change(self, token: str) -> None:
+        """Says the new token."""
+        self.address = replace(self.address, token=token)
+        with suppress(OSError):  # a full disk: then the old address is what is known
+            self._write()
+
+    def remove(self) -> None:
+        """The dashboard is gone."""
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._file)
+
+    def _write(self) -> None:
+        text = json.dumps(asdict(self.address)).encode()
+        os.pwrite(self._file, text, 0)
+        os.ftruncate(self._file, len(text))
+
+
+def running(data_dir: Path) -> list[Address]:
+    """The dashboards over this data directory, the newest first; what dead processes left is removed."""
+    return sorted(_found(data_dir / FOLDER), key=lambda each: -each.since)
+
+
+def _found(folder: Path) -> Iterator[Address]:
+    for path in folder.glob(f"{PREFIX}*.json"):
+        with suppress(OSError, ValueError, TypeError):
+            if _abandoned(path):
+                path.unlink()
+            else:
+                yield Address(**json.loads(path.read_bytes()[:MOST]))
+
+
+def _lock(file: int) -> None:
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _abandoned(path: Path) -> bool:
+    """Whether nobody holds the file's lock."""
+    file = os.open(path, os.O_RDWR)
+    try:
+        _lock(file)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True
