@@ -1,0 +1,110 @@
+"""Who did what: tool calls, as `core/events` records them, and what was done to identity itself. Only ever added to."""
+
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.core.db import Database, storable
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Act:
+    """Something that somebody did, or was refused.
+
+    Attributes:
+        at: Seconds since the epoch.
+        person: Who; None for somebody who was not recognised, and for the operator at the command line.
+        credential: By what they were known.
+        action: `call`, `refused`, `token.create`, `token.revoke`, `workspace.create`, `member.add`, `member.remove`.
+        outcome: `ok`, or the code of an error.
+        detail: Of a call the tool; else what or whom it was about.
+    """
+
+    at: float
+    person: str | None
+    credential: str | None
+    workspace: str | None
+    address: str | None
+    action: str
+    outcome: str
+    detail: str
+
+
+class Audit:
+    """The audit in the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(
+        self,
+        action: str,
+        detail: str,
+        *,
+        person: str | None = None,
+        credential: str | None = None,
+        workspace: str | None = None,
+        address: str | None = None,
+        outcome: str = "ok",
+    ) -> None:
+        """Writes down an act. Raises Unavailable."""
+        from outrider.identity.tables import audit
+
+        row = {
+            "id": str(uuid.uuid4()),
+            "at": time.time(),
+            "person": _cut(person, 200),
+            "credential": _cut(credential, 200),
+            "workspace": _cut(workspace, 200),
+            "address": _cut(address, 64),
+            "action": action,
+            "outcome": storable(outcome, 64),
+            "detail": storable(detail, 500),
+        }
+        async with self._database.write() as connection:
+            await connection.execute(audit.insert(), [row])
+
+    async def recent(self, limit: int = 50, *, person: str = "", workspace: str = "", since: float = 0.0) -> list[Act]:
+        """The newest acts first, tool calls among them; of a person, in a workspace, or all."""
+        from sqlalchemy import literal, select, union_all
+
+        from outrider.core.tables import events
+        from outrider.identity.tables import audit
+
+        acts = select(*(audit.c[name] for name in Act.__dataclass_fields__))
+        calls = select(
+            events.c.at,
+            events.c.identity.label("person"),
+            events.c.credential,
+            events.c.workspace,
+            events.c.address,
+            literal("call").label("action"),
+            events.c.outcome,
+            events.c.tool.label("detail"),
+        )
+        both = union_all(acts, calls).subquery()
+        query = select(both).where(both.c.at >= since).order_by(both.c.at.desc()).limit(limit)
+        for column, wanted in ((both.c.person, person), (both.c.workspace, workspace)):
+            if wanted:
+                query = query.where(column == storable(wanted, 200))
+        async with self._database.read() as connection:
+            rows: Any = (await connection.execute(query)).mappings()
+            return [Act(**row) for row in rows]
+
+    async def sweep(self, days: float) -> int:
+        """Forgets what is older; returns how many acts. Raises Unavailable."""
+        from sqlalchemy import delete
+
+        from outrider.identity.tables import audit, counters
+
+        now = time.time()
+        async with self._database.write() as connection:
+            await connection.execute(delete(counters).where(counters.c.window < int(now) - DAY))
+            return (await connection.execute(delete(audit).where(audit.c.at < now - days * DAY))).rowcount
+
+
+def _cut(text: str | None, limit: int) -> str | None:
+    return None if text is None else storable(text, limit)

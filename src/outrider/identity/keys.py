@@ -1,0 +1,150 @@
+"""The public keys of an identity provider: fetched, kept, and fetched again when a token names one that is new."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from outrider.core.egress.reply import Limits
+from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.http import Http
+from outrider.identity.principal import Unrecognised
+
+log = logging.getLogger(__name__)
+FRESH = 3_600.0  # seconds after which keys are fetched again
+LASTING = 86_400.0  # seconds that keys are good for while the provider cannot be reached
+PAUSE = 10.0  # seconds between two fetches, however many unknown keys are named: callers choose what they name
+LIMITS = Limits(seconds=10.0, body=500_000, redirects=3)
+
+
+class Keys:
+    """The keys that an issuer publishes.
+
+    Args:
+        http: The guarded client; the issuer's host is the operator's choice, so it may be a private one.
+        issuer: As its metadata must say it, too.
+        address: Where the keys are; empty means that the metadata says it.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, http: Http, issuer: str, address: str = "", *, clock: Callable[[], float] = time.time) -> None:
+        self._http = http
+        self._issuer = issuer
+        self._address = address
+        self._clock = clock
+        self._keys: list[Mapping[str, Any]] = []
+        self._fetched = self._tried = float("-inf")
+        self._failure: OutriderError | None = None
+        self._fetching = anyio.Lock()
+
+    async def key(self, name: str | None, algorithm: str) -> Mapping[str, Any]:
+        """The key (JWK) that a token's header names.
+
+        Raises Unrecognised where the issuer has no such key, and Unavailable where nobody can tell.
+        """
+        if self._clock() - self._fetched > FRESH:
+            await self._fetch()
+        if self._clock() - self._fetched > LASTING:
+            raise self._away()
+        found = self._find(name, algorithm)
+        if found is None:
+            await self._fetch()
+            found = self._find(name, algorithm)
+        if found is None and self._failure is not None:
+            raise self._away()
+        if found is None:
+            raise Unrecognised("this token is signed with a key that its issuer does not have")
+        return found
+
+    def _find(self, name: str | None, algorithm: str) -> Mapping[str, Any] | None:
+        """The one key that fits; without a name only if there is no other that could."""
+        fitting = [each for each in self._keys if _fits(each, algorithm)]
+        if name is None:
+            return fitting[0] if len(fitting) == 1 else None
+        return next((each for each in fitting if each.get("kid") == name), None)
+
+    async def _fetch(self) -> None:
+        """Fetches the keys, unless somebody has tried a moment ago. Old ones stay where that fails."""
+        async with self._fetching:
+            if self._clock() - self._tried < PAUSE:
+                return
+            self._tried = self._clock()
+            try:
+                self._keys = _listed(await self._json(self._address or await self._discovered()))
+                self._fetched, self._failure = self._clock(), None
+            except OutriderError as error:
+                log.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
+                self._failure = error
+
+    async def _discovered(self) -> str:
+        """Where the keys are, from the issuer's metadata (RFC 8414; OpenID Connect Discovery 1.0)."""
+        failure: OutriderError = Unavailable(f"{self._issuer} publishes no metadata")
+        for address in metadata_addresses(self._issuer):
+            try:
+                found = await self._json(address)
+            except OutriderError as error:
+                failure = error
+                continue
+            if found.get("issuer") != self._issuer:
+                raise Unavailable(f"the metadata at {address} is of another issuer", hint="check identity.oauth.issuer")
+            self._address = _checked(found.get("jwks_uri"), self._issuer)
+            return self._address
+        raise failure
+
+    async def _json(self, address: str) -> dict[str, Any]:
+        reply = await self._http.get(address, limits=LIMITS, trusted=True, headers={"accept": "application/json"})
+        if reply.status != 200:
+            raise Unavailable(f"{address} answered {reply.status}")
+        found = reply.json()
+        if not isinstance(found, dict):
+            raise Unavailable(f"{address} answered no JSON object")
+        return found
+
+    def _away(self) -> Unavailable:
+        return Unavailable(
+            "who you are cannot be checked now: the identity provider does not answer",
+            code="identity_provider",
+            hint="try again in a moment",
+            retry_after=PAUSE,
+        )
+
+
+def metadata_addresses(issuer: str) -> list[str]:
+    """Where an issuer's metadata may be: the path goes behind the well-known name, or, by the older rule, before it."""
+    parts = urlsplit(issuer)
+    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+    return list(dict.fromkeys((origin + oauth + path, origin + openid + path, origin + path + openid)))
+
+
+def _listed(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The keys that can check signatures. Keys that both sides know are none: anybody could read them here."""
+    keys = found.get("keys")
+    if not isinstance(keys, list):
+        raise Unavailable("the key set has no keys")
+    return [
+        each for each in keys if isinstance(each, dict) and each.get("kty") in ("RSA", "EC", "OKP") and _signs(each)
+    ]
+
+
+def _signs(key: Mapping[str, Any]) -> bool:
+    return key.get("use") in (None, "sig") and "verify" in key.get("key_ops", ["verify"])
+
+
+KINDS = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
+
+
+def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
+    return key.get("kty") == KINDS[algorithm[:2]] and key.get("alg") in (None, algorithm)
+
+
+def _checked(address: object, issuer: str) -> str:
+    """A key address that may be trusted: HTTPS, or of the issuer's own origin. Raises Unavailable."""
+    if isinstance(address, str):
+        parts, own = urlsplit(address), urlsplit(issuer)
+        if parts.scheme == "https" or (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
+            return address
+    raise Unavailable("the issuer's metadata names no key address that may be trusted (jwks_uri)")

@@ -1,0 +1,164 @@
+"""How much a person or a workspace may use: calls, money, agents at work, bytes. Everything is off unless it is set."""
+
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.core.errors import OutriderError, Refused, Unavailable
+from outrider.core.tool import Tool
+from outrider.identity.counters import Counters
+from outrider.identity.settings import Quota, QuotaSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+MINUTE, DAY = 60, 86_400
+MEASURED_SECONDS = 15.0  # how long a sum of stored bytes is believed
+SOON = 10.0  # seconds after which a place among the agents at work may be free
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose use is counted: a workspace's, or a person's in it where one is named."""
+
+    workspace: str
+    person: str | None = None
+
+    @property
+    def words(self) -> str:
+        """As a message says it."""
+        return self.person or f"workspace {self.workspace}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.workspace}\x1f{self.person or ''}"
+
+
+class Ledger(Protocol):
+    """What the other domains know of somebody's use."""
+
+    async def spent(self, owner: Owner, since: float) -> float:
+        """US dollars that their agents' models have cost."""
+        ...
+
+    def working(self, connection: "Connection", owner: Owner) -> int:
+        """Their agents at work, not counting those below them."""
+        ...
+
+    async def stored(self, owner: Owner) -> int:
+        """Bytes of their artifacts and content stores."""
+        ...
+
+
+class Quotas:
+    """Counts and refuses.
+
+    Args:
+        database: Shared by all replicas.
+        settings: The limits.
+        ledger: Tells of use that is written down elsewhere.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self, database: Database, settings: QuotaSettings, ledger: Ledger, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._clock = clock
+        self._counters = Counters(database, clock=clock)
+        self._measured: dict[str, tuple[float, int]] = {}
+
+    async def admit(self, tool: Tool, call: Call) -> None:
+        """Lets a call pass and counts it. Raises Unavailable (`quota`, with `retry_after`) and Refused (`quota`)."""
+        for owner, quota, setting in self._limits(call):
+            if quota.stored_mb is not None and tool.effect != "read":
+                await self._check_room(owner, quota.stored_mb, setting)
+            if quota.calls_per_minute is not None:
+                await self._count(owner, MINUTE, quota.calls_per_minute, f"{setting}.calls_per_minute")
+            if quota.calls_per_day is not None:
+                await self._count(owner, DAY, quota.calls_per_day, f"{setting}.calls_per_day")
+
+    @asynccontextmanager
+    async def beginning(self, call: Call) -> AsyncGenerator[float | None]:
+        """Holds a place for a run while it is written down; yields the dollars that it may cost, None for any.
+
+        Raises Unavailable (`quota`, with `retry_after`).
+        """
+        left: list[float] = []
+        async with AsyncExitStack() as stack:
+            for owner, quota, setting in self._limits(call):
+                if quota.cost_per_day is not None:
+                    left.append(await self._left(owner, quota.cost_per_day, f"{setting}.cost_per_day"))
+                if quota.runs is not None and call.run is None:
+                    await self._take_place(owner, quota.runs, f"{setting}.runs")
+                    stack.push_async_callback(self._counters.release, f"runs\x1f{owner.key}")
+            yield min(left, default=None)
+
+    def _limits(self, call: Call) -> list[tuple[Owner, Quota, str]]:
+        """Whose limits hold for the call, and which settings say them."""
+        workspace, person = call.workspace or "", call.identity
+        chosen = self._settings
+        found = [(Owner(workspace), *_chosen(chosen.workspaces, workspace, chosen.workspace, "workspace"))]
+        if person:
+            found.append((Owner(workspace, person), *_chosen(chosen.people, person, chosen.person, "person")))
+        return found
+
+    async def _count(self, owner: Owner, seconds: int, limit: int, setting: str) -> None:
+        now = self._clock()
+        ends = (int(now) // seconds + 1) * seconds
+        if await self._counters.take(f"{seconds}\x1f{owner.key}", ends, limit):
+            return
+        span = "minute" if seconds == MINUTE else "day"
+        raise _spent(f"the {limit:,} calls a {span} of {owner.words} are used up", ends - now, setting)
+
+    async def _left(self, owner: Owner, limit: float, setting: str) -> float:
+        now = self._clock()
+        begins = int(now) // DAY * DAY
+        left = limit - await self._ledger.spent(owner, begins)
+        if left > 0:
+            return left
+        raise _spent(
+            f"the ${limit:g} a day that agents of {owner.words} may cost are spent", begins + DAY - now, setting
+        )
+
+    async def _take_place(self, owner: Owner, limit: int, setting: str) -> None:
+        name = f"runs\x1f{owner.key}"
+        if await self._counters.reserve(name, limit, lambda connection: self._ledger.working(connection, owner)):
+            return
+        message = f"{limit} agents of {owner.words} are at work already"
+        raise Unavailable(
+            message,
+            code="quota",
+            hint=f"wait until one is done, or cancel one; the operator's limit is {setting}",
+            retry_after=SOON,
+        )
+
+    async def _check_room(self, owner: Owner, limit: float, setting: str) -> None:
+        measured, size = self._measured.get(owner.key, (float("-inf"), 0))
+        if self._clock() - measured > MEASURED_SECONDS:
+            size = await self._ledger.stored(owner)
+            self._measured[owner.key] = self._clock(), size
+        if size >= limit * 1_000_000:
+            raise Refused(
+                f"{owner.words} stores {size / 1_000_000:,.1f} MB, and {limit:g} MB are allowed",
+                code="quota",
+                hint=f"remove contents that are no longer needed; the operator's limit is {setting}.stored_mb",
+            )
+
+
+def _chosen(named: dict[str, Quota], name: str, usual: Quota, setting: str) -> tuple[Quota, str]:
+    """The quota of that name, else the usual one, and the setting that says it."""
+    plural = {"person": "people", "workspace": "workspaces"}[setting]
+    prefix = "identity.quotas."
+    return (named[name], f"{prefix}{plural}.{name}") if name in named else (usual, prefix + setting)
+
+
+def _spent(message: str, seconds: float, setting: str) -> OutriderError:
+    wait = max(1.0, round(seconds))
+    hint = f"call again in {wait:,.0f} seconds; the operator's limit is {setting}"
+    return Unavailable(message, code="quota", hint=hint, retry_after=wait)
