@@ -102,27 +102,31 @@ class Questions:
         `always_approved` also lets this agent use the tool unasked from now on, for the same person and workspace.
         Raises NotFound, and InvalidInput for a decision that does not fit the kind of question.
         """
+        return (await self.decide_first(question_id, Answer(decision, reason, answer), by=by))[0]
+
+    async def decide_first(self, question_id: str, given: Answer, *, by: str = "") -> tuple[Question, bool]:
+        """As `decide`, and whether this was the answer that decided it."""
         from sqlalchemy import update
 
         from outrider.agents.tables import questions
 
         change = {
-            "decision": decision,
-            "reason": storable(reason, 2_000),
-            "answer": answer,
+            "decision": given.decision,
+            "reason": storable(given.reason, 2_000),
+            "answer": given.value,
             "decided_by": storable(by, 200),
             "decided_at": time.time(),
         }
         key = questions.c.id == storable(question_id, 200)
         async with self._database.write() as connection:
-            _check(await _one(connection, key), decision)
+            _check(await _one(connection, key), given.decision)
             first = await connection.execute(
                 update(questions).where(key, questions.c.decision.is_(None)).values(change)
             )
             decided = await _one(connection, key)
-            if first.rowcount and decision == "always_approved":
+            if first.rowcount and given.decision == "always_approved":
                 await self._remember(connection, decided)
-            return decided
+            return decided, first.rowcount == 1
 
     async def decided(self, run_id: str, call_id: str) -> Question | None:
         """The question of that call if there is one and it has been answered."""

@@ -1,6 +1,7 @@
 """Runs of agents: started, followed, resumed and cancelled from any process that opens the database."""
 
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from outrider.agents.stream import RunEvent, Streams
 from outrider.core.context import Call, Lender
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
-from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.errors import NotConfigured, OutriderError, Refused
 from outrider.core.grant import Grant
 from outrider.core.toolbox import Toolbox
 
@@ -185,6 +186,19 @@ class Runs:
         if await self._rows.change(*same, status="queued", attempt=run.attempt + 1, executor=None):
             told = {"status": "queued", "attempt": run.attempt + 1}
             await self.streams.append(run.id, [("status", told)])
+            await engine.start(run.id, run.attempt + 1)
+        return await self._rows.get(run_id)
+
+    async def retry(self, run_id: str) -> Run:
+        """A new attempt of a failed run, from where it failed. Raises Refused where that would change nothing."""
+        from outrider.agents.retry import can_retry, reopened
+
+        run = await self._rows.get(run_id)
+        if not can_retry(run):
+            raise Refused(f"run {run.id} is {run.status} and cannot go on from there", hint="begin a new one")
+        engine = await self._worker.opened()
+        if await self._database.short(lambda connection: reopened(connection, run, time.time()), write=True):
+            await self.streams.append(run.id, [("status", {"status": "queued", "attempt": run.attempt + 1})])
             await engine.start(run.id, run.attempt + 1)
         return await self._rows.get(run_id)
 

@@ -87,6 +87,7 @@ runs = Table(
     Index("ix_runs_conversation_id", "conversation_id"),
     Index("ix_runs_root_run_id", "root_run_id"),
     Index("ix_runs_status", "status", "updated_at"),
+    Index("ix_runs_listed", "parent_run_id", "created_at", "id"),
 )
 
 run_steps = Table(
@@ -106,6 +107,14 @@ run_steps = Table(
     Column("started_at", Float, nullable=False),
     Column("ended_at", Float),
     PrimaryKeyConstraint("run_id", "key"),
+)
+
+# When a run of each user was last begun: who has waited longest for a turn comes next.
+run_turns = Table(
+    "run_turns",
+    metadata,
+    Column("user", String(220), primary_key=True),
+    Column("served_at", Float, nullable=False),
 )
 
 run_events = Table(
@@ -144,6 +153,8 @@ questions = Table(
     Column("decided_at", Float),
     Index("ix_questions_call", "run_id", "call_id", unique=True),
     Index("ix_questions_root_run_id", "root_run_id"),
+    Index("ix_questions_open", "decision", "created_at"),
+    Index("ix_questions_decided_at", "decided_at"),
 )
 
 allowances = Table(

@@ -26,6 +26,7 @@ evaluations = Table(
     Column("ended_at", Float),
     Index("ix_evaluations_session", "session", "created_at"),
     Index("ix_evaluations_created_at", "created_at"),
+    Index("ix_evaluations_run_id", "run_id", "created_at"),
 )
 
 evaluation_records = Table(
