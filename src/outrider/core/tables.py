@@ -53,3 +53,12 @@ citation_counters = Table(
     Column("used", Integer, nullable=False),
     Column("updated_at", Float, nullable=False),
 )
+
+replicas = Table(
+    "replicas",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("address", String(300), nullable=False),  # where the other replicas reach it; empty where they cannot
+    Column("started_at", Float, nullable=False),
+    Column("seen_at", Float, nullable=False),
+)

@@ -17,6 +17,9 @@ crawls = Table(
     Column("updated_at", Float, nullable=False),
     Column("holder", String(200), nullable=False),  # the process that crawls, until `held_until`
     Column("held_until", Float, nullable=False),
+    Column("errand", json_type),  # what another process needs to go on for a caller; None where nobody may
+    Column("until", Float),  # when the caller's time is up
+    Index("ix_crawls_state", "state", "held_until"),
 )
 
 crawl_pages = Table(
