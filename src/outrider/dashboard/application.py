@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from outrider.core.discovery import find
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
-from outrider.dashboard import feed, pages, render
+from outrider.dashboard import feed, files, pages, render
 from outrider.dashboard.feed import Feeds
 from outrider.dashboard.house import House
 from outrider.dashboard.launch import Launch
@@ -46,6 +46,7 @@ def dashboard_app(house: House, launch: Launch, *, hosts: Sequence[str] = ()) ->
             *([] if any(page.name == "now" for page in found) else [Route("/", _first, name="root")]),
             Route("/feed", feed.show, name="feed"),
             Mount("/static", Files(directory=STATIC), name="static"),
+            *files.ROUTES,
             *(route for page in found for route in page.routes),
         ],
         middleware=[Middleware(Door, launch=launch, hosts=hosts)],

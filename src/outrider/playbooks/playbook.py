@@ -45,13 +45,14 @@ class Workflow(BaseModel, extra="forbid", defer_build=True):
 
 @dataclass(frozen=True)
 class Playbook:
-    """A kept workflow. Times are seconds since the epoch."""
+    """A kept workflow. Times are seconds since the epoch; `workspace` is the assistant's, where the host named one."""
 
     id: str
     assistant: str
     content: Workflow
     created_at: float
     updated_at: float
+    workspace: str | None = None
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Playbooks:
         from outrider.playbooks.tables import playbooks
 
         key, now = owner(call), time.time()
-        kept = Playbook(str(uuid.uuid4()), call.assistant or "", _checked(workflow), now, now)
+        kept = Playbook(str(uuid.uuid4()), call.assistant or "", _checked(workflow), now, now, call.workspace)
         row = {
             "id": kept.id,
             "owner": key,
@@ -223,7 +223,7 @@ def _merged(content: Workflow, changes: dict[str, Any]) -> Workflow:
 
 def _playbook(row: Any) -> Playbook:
     content = Workflow.model_validate(row["content"])
-    return Playbook(row["id"], row["assistant"], content, row["created_at"], row["updated_at"])
+    return Playbook(row["id"], row["assistant"], content, row["created_at"], row["updated_at"], row["workspace"])
 
 
 def _says(playbook: Playbook, text: str) -> bool:

@@ -1,0 +1,37 @@
+"""Which sessions there were, as the record of calls tells: what a scope was made of cannot be read from it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.core.context import Call
+from outrider.core.db import Database
+
+LOOKED_AT = 20_000  # calls, the newest
+
+
+@dataclass(frozen=True)
+class KnownSession:
+    """A session of a person in a workspace of the host; empty and None where the host named none."""
+
+    session: str
+    workspace: str | None = None
+    identity: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """Under which its state is kept (`Call.scope`)."""
+        return Call(session=self.session, workspace=self.workspace, identity=self.identity).scope
+
+
+async def known_sessions(database: Database) -> list[KnownSession]:
+    """The sessions of the newest calls, the last used first. Raises Unavailable."""
+    from sqlalchemy import func, select
+
+    from outrider.core.tables import events
+
+    columns = (events.c.session, events.c.workspace, events.c.identity)
+    newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(LOOKED_AT).subquery()
+    names: Any = [newest.c[name] for name in ("session", "workspace", "identity")]
+    query = select(*names).group_by(*names).order_by(func.max(newest.c.at).desc())
+    async with database.read() as connection:
+        return [KnownSession(*row) for row in await connection.execute(query)]
