@@ -1,8 +1,9 @@
-"""The dashboard's place in the house: on a port of its own, opened when there is something to see."""
+"""The dashboard's place in the house: beside MCP over HTTP, or on a port of its own when there is something to see."""
 
+import ipaddress
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,84 @@ import anyio
 
 from outrider.app.app import App
 from outrider.app.opening import beside
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 
 if TYPE_CHECKING:
+    from starlette.routing import Mount
+
     from outrider.dashboard.listen import Listening
 
 log = logging.getLogger(__name__)
+PATH = "/dashboard"
+
+
+class Mounted:
+    """The dashboard beside MCP on the port of `outrider serve`, with a door of its own.
+
+    Args:
+        app: The open house.
+
+    Attributes:
+        routes: Where it is; nowhere, if it is not to be offered there.
+
+    Raises:
+        NotConfigured: Other machines shall see it, and there is no token for their people.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self.routes: list[Mount] = [self._mount()] if _wanted(app) else []
+
+    @contextmanager
+    def posted(self, address: str) -> Generator[str]:
+        """Lets `outrider dashboard` find it while the body runs; yields its address without a token, or nothing.
+
+        Args:
+            address: Where the server listens: `http://127.0.0.1:8765`.
+        """
+        if not self.routes:
+            yield ""
+            return
+        from outrider.dashboard.address import posted
+
+        place = f"{_from_here(address)}{PATH}/"
+        with posted(self._app.house().data_dir, place, self._launch, kind="serve"):
+            yield place
+
+    def _mount(self) -> "Mount":
+        from starlette.routing import Mount
+
+        from outrider.dashboard.application import dashboard_app
+        from outrider.dashboard.launch import Launch
+
+        settings = self._app.loaded.settings
+        self._launch = Launch(settings.dashboard.token)
+        return Mount(PATH, dashboard_app(self._app.house(), self._launch, hosts=settings.serve.allowed_hosts))
+
+
+def _wanted(app: App) -> bool:
+    """Whether `outrider serve` offers it. Raises NotConfigured."""
+    settings = app.loaded.settings
+    if not settings.dashboard.enabled or _is_loopback(settings.serve.host):
+        return settings.dashboard.enabled
+    if settings.dashboard.remote and not settings.dashboard.token:
+        raise NotConfigured(
+            f"the dashboard can be reached from other machines (serve.host {settings.serve.host}) and has no token",
+            hint="set OUTRIDER_DASHBOARD__TOKEN to a long random text, or unset dashboard.remote",
+        )
+    return settings.dashboard.remote
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _from_here(address: str) -> str:
+    """An address that listens everywhere, as this machine reaches it."""
+    return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
 class Offered:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from outrider.app.app import App
+from outrider.app.dashboard import Mounted
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette":
-    """The whole HTTP application of an open house.
+    """The whole HTTP application of an open house; `state.dashboard` is the dashboard's place in it.
 
     Args:
         app: The house.
@@ -23,14 +24,16 @@ def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette
     from outrider.serve.health import ready
     from outrider.serve.http import http_app
 
-    chosen = app.loaded.settings.serve
-    return http_app(
+    chosen, dashboard = app.loaded.settings.serve, Mounted(app)
+    site = http_app(
         app.servers(),
         token=chosen.token,
         allowed_hosts=tuple(chosen.allowed_hosts),
-        beside=[ready(_checks(app, draining))],
+        beside=[ready(_checks(app, draining)), *dashboard.routes],
         middleware=_traced(app),
     )
+    site.state.dashboard = dashboard
+    return site
 
 
 def _checks(app: App, draining: Callable[[], bool]) -> "dict[str, Check]":

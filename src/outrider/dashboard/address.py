@@ -4,15 +4,18 @@ The file is locked for as long as its process lives, so that what a killed proce
 """
 
 import json
+import logging
 import os
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from outrider import __version__
+from outrider.dashboard.launch import Launch
 
+log = logging.getLogger(__name__)
 FOLDER = "run"
 PREFIX = "dashboard-"
 MOST = 4_096  # bytes of a file
@@ -75,6 +78,25 @@ class Posted:
         text = json.dumps(asdict(self.address)).encode()
         os.pwrite(self._file, text, 0)
         os.ftruncate(self._file, len(text))
+
+
+@contextmanager
+def posted(data_dir: Path, place: str, launch: Launch, *, kind: str) -> Generator[None]:
+    """Lets others of the same person find a dashboard while the body runs, with whatever token it has.
+
+    Where no file can be written it is found by nobody else, and the log says so.
+    """
+    try:
+        file = Posted(data_dir, place, launch.token, kind=kind)
+    except OSError as error:
+        log.warning("`outrider dashboard` will not find %s: %s", place, error.strerror)
+        yield
+        return
+    launch.changed = file.change
+    try:
+        yield
+    finally:
+        file.remove()
 
 
 def running(data_dir: Path) -> list[Address]:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -11,12 +11,11 @@ import uvicorn
 
 from outrider.core.egress.listening import stop_listening
 from outrider.core.errors import NotConfigured
-from outrider.dashboard.address import Posted
+from outrider.dashboard.address import posted
 from outrider.dashboard.application import dashboard_app
 from outrider.dashboard.house import House
 from outrider.dashboard.launch import Launch
 
-log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 GRACE = 1  # seconds that answers in progress have at the end
 
@@ -26,8 +25,11 @@ class Listening:
 
     Args:
         house: What is shown.
-        kind: What the dashboard belongs to, for `outrider dashboard`: `mcp`, `serve` or `dashboard`.
+        kind: What the dashboard belongs to, for `outrider dashboard`: `mcp` or `dashboard`.
         port: 0 takes a free one; the setting's by default.
+
+    Attributes:
+        place: Its address without a token, with a final slash; empty before the start.
     """
 
     def __init__(self, house: House, *, kind: str = "mcp", port: int | None = None) -> None:
@@ -38,7 +40,7 @@ class Listening:
         self._app = dashboard_app(house, self._launch)
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
-        self._posted: Posted | None = None
+        self._posted = ExitStack()
         self.place = ""
 
     @property
@@ -68,13 +70,11 @@ class Listening:
         self._server = _Server(config)
         self._task = asyncio.create_task(self._server.serve(sockets=[taken]))
         await self._server.listening.wait()
-        self._post()
+        self._posted.enter_context(posted(self._house.data_dir, self.place, self._launch, kind=self._kind))
 
     async def aclose(self) -> None:
         """Ends it; what browsers still ask for is answered first."""
-        if self._posted is not None:
-            self._posted.remove()
-            self._posted = None
+        self._posted.close()
         if self._server is None or self._task is None:
             return
         self._app.state.feeds.close()
@@ -82,15 +82,6 @@ class Listening:
         with anyio.CancelScope(shield=True):
             await self._task
         self._server = self._task = None
-
-    def _post(self) -> None:
-        """Lets others of the same person find it; where no file can be written it is found by nobody else."""
-        try:
-            self._posted = Posted(self._house.data_dir, self.place, self._launch.token, kind=self._kind)
-        except OSError as error:
-            log.warning("`outrider dashboard` will not find %s: %s", self.place, error.strerror)
-            return
-        self._launch.changed = self._posted.change
 
 
 class _Server(uvicorn.Server):
@@ -118,8 +109,7 @@ class _Server(uvicorn.Server):
 
 def _bound(config: uvicorn.Config) -> Any:
     """The listening socket. Raises NotConfigured."""
-    server_log = logging.getLogger("uvicorn.error")
-    with suppress(SystemExit), _quiet(server_log):
+    with suppress(SystemExit), _quiet(logging.getLogger("uvicorn.error")):
         return config.bind_socket()
     raise NotConfigured(
         f"dashboard.port {config.port} cannot be listened on", hint="set another, or 0, which takes a free one"

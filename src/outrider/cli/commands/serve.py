@@ -42,17 +42,21 @@ async def _serve(settings: Loaded) -> None:
     async with AsyncExitStack() as stack:
         metrics = await stack.enter_async_context(observed(settings.settings.telemetry))
         app = await stack.enter_async_context(open_app(settings))
+        site = web(app, draining=leaving.is_set)
         config = uvicorn.Config(
-            web(app, draining=leaving.is_set), host=chosen.host, port=chosen.port, log_level="warning",
+            site, host=chosen.host, port=chosen.port, log_level="warning",
             log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
         )  # fmt: skip
         taken = bound(config, "serve.port", "--port")
-        told = partial(_announce, address_of(taken), metrics)
+        dashboard = stack.enter_context(site.state.dashboard.posted(address_of(taken)))
+        told = partial(_announce, address_of(taken), metrics, dashboard)
         await Draining(config, leaving=leaving, started=told, notice=chosen.notice_seconds).serve(sockets=[taken])
 
 
-def _announce(address: str, metrics: str | None) -> None:
+def _announce(address: str, metrics: str | None, dashboard: str) -> None:
     click.echo(f"outrider serves MCP at {address}/mcp", err=True)
+    if dashboard:  # without its token: this is kept in logs
+        click.echo(f"the dashboard is at {dashboard} (`outrider dashboard` opens it)", err=True)
     if metrics:
         click.echo(f"metrics are at {metrics}", err=True)
 
