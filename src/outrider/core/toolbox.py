@@ -12,6 +12,7 @@ from outrider.core.arguments import as_object
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
 from outrider.core.events import Event, Events
+from outrider.core.grant import Grant
 from outrider.core.policy import ToolPolicy, consent, offered
 from outrider.core.prompting import Offered, Prompt, ServiceContext, given, service_context
 from outrider.core.result import Result
@@ -84,6 +85,14 @@ class Toolbox:
             if toolset in (each.name, *each.aliases):
                 return self._alone(each)
         raise NotFound(f"no toolset {toolset!r}", hint=f"the toolsets are {', '.join(self.toolsets)}")
+
+    def granted(self, grant: Grant | None) -> "Toolbox":
+        """The same house with what a caller may use; all of it where nobody has to show anything."""
+        if grant is None:
+            return self
+        seen = self._view(grant.allows, changes=False)
+        seen.toolsets = {each.name: each for each in seen.served()}
+        return seen
 
     def get(self, name: str) -> Tool:
         """The tool of that name, or NotFound with the nearest names."""

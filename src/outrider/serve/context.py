@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import ServerRequestContext
 from mcp_types import ClientCapabilities, ProgressNotification, ProgressNotificationParams, SamplingCapability
@@ -12,10 +12,14 @@ from outrider.core.context import Call, Lender
 from outrider.core.questions import Answer
 from outrider.serve.questions import answers_in
 
+if TYPE_CHECKING:
+    from outrider.serve.auth import Caller
+
 PER_SECOND = 5  # progress notices that a caller gets at most
 STRIDE = 2**-20  # by how much progress advances where nothing is counted, since it may not stand still
 STEP = ("websearchResultCount", "resumeState", "agent", "depth")  # what tools may want to know of the host's step
 PERSON = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
+WORKSPACE = "x-outrider-workspace"  # the header in which somebody of several workspaces chooses one
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,16 @@ class Defaults:
 
 
 def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaults()) -> Call:
-    """The call's context: from the request's `_meta`, else from the connection."""
+    """The call's context: from the request's `_meta`, else from the connection.
+
+    Where callers must show who they are, that decides on person and workspace: of their own workspaces they may choose
+    one, and what a request says of a person counts for nothing. Raises Refused for a workspace that is not theirs.
+    """
     meta: Mapping[str, Any] = context.meta or {}
     step = meta.get("stepContext")
     step = step if isinstance(step, Mapping) else {}
     reporter = Reporter(context)
-    return Call(
+    said = Call(
         session=_text(meta, "session_id") or (not defaults.chosen and _connection(context)) or defaults.session,
         assistant=_text(meta, "assistant_id") or defaults.assistant or None,
         thread=_text(meta, "thread_id") or defaults.thread or None,
@@ -52,6 +60,27 @@ def call_of(context: ServerRequestContext[Any, Any], defaults: Defaults = Defaul
         answers=_answers(step),
         unwanted=lambda: _given_up(context),
         lends=_lender(context),
+    )
+    known = caller(context)
+    return said if known is None else _as_known(said, known, header(context, WORKSPACE))
+
+
+def caller(context: ServerRequestContext[Any, Any]) -> "Caller | None":
+    """Who has shown who they are; None where nobody has to."""
+    user = (getattr(context.request, "scope", None) or {}).get("user")
+    return user if hasattr(user, "principal") else None
+
+
+def _as_known(said: Call, known: "Caller", workspace: str | None) -> Call:
+    """The call as whoever has shown who they are makes it."""
+    who = known.principal
+    where = who.acting(said.workspace or workspace)
+    return replace(
+        said,
+        session=who.session(where, said.session),
+        workspace=where.workspace,
+        identity=who.person,
+        grant=who.grant(where, known.address),
     )
 
 

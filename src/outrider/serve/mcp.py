@@ -77,15 +77,15 @@ class Edge:
     ) -> ListToolsResult:
         await self._toolbox.refresh()
         await self._watch.listed_tools(context)
-        tools = self._toolbox.tools.values()
+        tools = self._seen(self._call(context)).tools.values()
         return ListToolsResult(tools=[content.tool_entry(tool, names.exposed(tool, self._style)) for tool in tools])
 
     async def call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         tool = await self._tool(params.name)
-        call, shown = questions.resumed(self._contexts.call(context), params)
         try:
+            call, shown = questions.resumed(self._contexts.call(context), params)
             return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
             return content.failure(error)
@@ -100,12 +100,13 @@ class Edge:
         from outrider.serve import prompts
 
         try:
-            kept = await self._artifacts.recent(session=self._contexts.call(context).session)
+            call = self._contexts.call(context)
+            kept = await self._artifacts.recent(session=call.session, workspace=call.workspace)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from error
         return ListResourcesResult(
             resources=[
-                *prompts.resources(self._toolbox),
+                *prompts.resources(self._seen(call)),
                 *(Resource(uri=each.uri, name=each.name, mime_type=each.mime_type, size=each.size) for each in kept),
             ]
         )
@@ -117,16 +118,17 @@ class Edge:
 
         uri = str(params.uri)
         try:
+            call = self._contexts.call(context)
             if uri.startswith(prompts.SCHEME):
                 server = uri.removeprefix(prompts.SCHEME).rstrip("/")
-                return await prompts.read(self._toolbox, server, uri, self._contexts.call(context))
+                return await prompts.read(self._seen(call), server, uri, call)
             for scheme, reader in self._texts.items():
                 if uri.startswith(scheme):
-                    text = await reader(uri.removeprefix(scheme), self._contexts.call(context))
+                    text = await reader(uri.removeprefix(scheme), call)
                     return ReadResourceResult(
                         contents=[TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
                     )
-            kept, data = await self._artifacts.read(uri)
+            kept, data = await self._artifacts.read(uri, call.workspace)
         except OutriderError as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message, data={"uri": str(params.uri)}) from error
         return ReadResourceResult(
@@ -140,7 +142,8 @@ class Edge:
 
         try:
             await self._watch.listed_prompts(context)
-            return await prompts.listed(self._toolbox, self._contexts.call(context))
+            call = self._contexts.call(context)
+            return await prompts.listed(self._seen(call), call)
         except OutriderError as error:
             raise prompts.in_words(error) from error
 
@@ -151,9 +154,22 @@ class Edge:
 
         try:
             call = self._contexts.call(context)
-            return await prompts.got(self._toolbox, params.name, params.arguments or {}, call)
+            return await prompts.got(self._seen(call), params.name, params.arguments or {}, call)
         except OutriderError as error:
             raise prompts.in_words(error) from error
+
+    def _call(self, context: ServerRequestContext[Any, Any]) -> Call:
+        """The call that a request makes, where the protocol has no results that say why there is none."""
+        from outrider.serve import prompts
+
+        try:
+            return self._contexts.call(context)
+        except OutriderError as error:
+            raise prompts.in_words(error) from error
+
+    def _seen(self, call: Call) -> Toolbox:
+        """What the caller may know of."""
+        return self._toolbox.granted(call.grant)
 
     async def _tool(self, name: str) -> Tool:
         try:

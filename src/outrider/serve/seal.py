@@ -19,7 +19,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 
-from outrider.serve.context import header, person
+from outrider.serve.context import caller, header, person
 
 log = logging.getLogger(__name__)
 HOUR = 3600
@@ -45,6 +45,8 @@ def codec(key: str, folder: Path) -> "_Codec":
 def principal(context: ServerRequestContext[Any, Any]) -> str:
     """Who asked: their credential, the person for whom they act and the conversation, as one text."""
     meta: Mapping[str, Any] = context.meta or {}
+    if known := caller(context):  # their token may be another by now
+        return "\x1f".join((known.principal.name, str(meta.get("session_id") or "")))
     credential = hashlib.sha256((header(context, "authorization") or "").encode("utf-8", "replace")).hexdigest()
     return "\x1f".join((credential, person(context) or "", str(meta.get("session_id") or "")))
 
