@@ -1,0 +1,65 @@
+"""Who may come in over HTTP: the house's view of identity, for those who serve it."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from outrider.app.app import App
+from outrider.core.errors import NotFound
+
+if TYPE_CHECKING:
+    from starlette.middleware import Middleware
+    from starlette.routing import BaseRoute
+
+    from outrider.core.toolbox import Toolbox
+
+
+class ServedToolsets:
+    """The toolsets by how requests name them."""
+
+    def __init__(self, toolbox: "Toolbox") -> None:
+        self._toolbox = toolbox
+        self._paths = {
+            name: each.name for each in toolbox.toolsets.values() for name in (each.name, *each.aliases) if name
+        }
+
+    def at(self, path: str) -> str | None:
+        """The toolset that is served alone below `/mcp/`."""
+        return self._paths.get(path)
+
+    async def of(self, tool: str) -> str | None:
+        """The toolset of a tool's name, as hosts send it."""
+        from outrider.serve.names import resolved
+
+        try:
+            return (await resolved(tool, self._toolbox)).toolset
+        except NotFound:
+            return None
+
+
+def gate(app: App) -> "list[Middleware]":
+    """What recognises callers, if the settings want that."""
+    if not app.loaded.settings.identity.on:
+        return []
+    from starlette.middleware import Middleware
+
+    from outrider.serve.auth import Gate
+
+    token = app.loaded.settings.serve.token
+    return [Middleware(Gate, identity=app.identity(), token=token, toolsets=ServedToolsets(app.toolbox))]
+
+
+def metadata(app: App) -> "list[BaseRoute]":
+    """Where clients learn which identity provider to go to, if there is one."""
+    provider = app.identity().provider if app.loaded.settings.identity.on else None
+    if provider is None:
+        return []
+    from outrider.serve.auth_answers import metadata_routes
+
+    return metadata_routes(provider.settings.resource, provider.settings.issuer, provider.known)
+
+
+def hosts(app: App) -> tuple[str, ...]:
+    """Host headers to accept besides loopback: those of the settings, and the one of our own public address."""
+    chosen = app.loaded.settings
+    own = urlsplit(chosen.identity.oauth.resource).netloc if chosen.identity.oauth.issuer else ""
+    return (*chosen.serve.allowed_hosts, *([own] if own else []))

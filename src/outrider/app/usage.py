@@ -1,0 +1,58 @@
+"""What quotas are counted by: the use that other domains write down, asked of their tables."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from outrider.core.db import Database
+from outrider.identity.quotas import Owner
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The identity domain's view of runs, artifacts and content stores."""
+
+    database: Database
+
+    async def spent(self, owner: Owner, since: float) -> float:
+        """US dollars of runs that were at work since then."""
+        from sqlalchemy import func, select
+
+        from outrider.agents.tables import runs
+
+        query = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(runs.c.updated_at >= since, *_whose(runs, owner))
+        return await self.database.short(lambda connection: connection.execute(query).scalar_one(), write=False)
+
+    def working(self, connection: "Connection", owner: Owner) -> int:
+        """Runs at work that no other run began."""
+        from sqlalchemy import func, select
+
+        from outrider.agents.run import WORKING
+        from outrider.agents.tables import runs
+
+        mine = (runs.c.status.in_(WORKING), runs.c.parent_run_id.is_(None), *_whose(runs, owner))
+        return connection.execute(select(func.count()).select_from(runs).where(*mine)).scalar_one()
+
+    async def stored(self, owner: Owner) -> int:
+        """Bytes of artifacts and of contents in stores."""
+        from sqlalchemy import func, select
+
+        from outrider.content.tables import content_stores, contents
+        from outrider.core.tables import artifacts
+
+        kept = select(func.coalesce(func.sum(artifacts.c.size), 0)).where(*_whose(artifacts, owner))
+        mine = select(content_stores.c.id).where(*_whose(content_stores, owner))
+        texts = select(func.coalesce(func.sum(contents.c.size), 0)).where(contents.c.store_id.in_(mine))
+
+        def summed(connection: "Connection") -> int:
+            return int(connection.execute(kept).scalar_one()) + int(connection.execute(texts).scalar_one())
+
+        return await self.database.short(summed, write=False)
+
+
+def _whose(table: Any, owner: Owner) -> list[Any]:
+    """The conditions under which a row is the owner's."""
+    conditions = [table.c.workspace == owner.workspace]
+    return conditions if owner.person is None else [*conditions, table.c.identity == owner.person]
