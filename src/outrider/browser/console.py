@@ -32,9 +32,10 @@ class Message:
 
 
 class Console:
-    """The messages of one session, the newest 200, and how many there were in all."""
+    """The messages of one session, the newest 200, and how many there were in all, and how many errors."""
 
     def __init__(self) -> None:
+        self.errors = 0
         self._kept: deque[Message] = deque(maxlen=KEPT)
         self.total = 0
 
@@ -73,6 +74,7 @@ class Console:
 
     def _keep(self, level: str, text: str, url: str = "", line: int | None = None, column: int | None = None) -> None:
         self.total += 1
+        self.errors += level in ERRORS
         level = "warning" if level == "warn" else level
         line = None if line is None else line + 1  # the protocol counts from zero
         column = None if column is None else column + 1

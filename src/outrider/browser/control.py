@@ -22,11 +22,13 @@ class Ack:
 
     Attributes:
         dropped: The queue was full, and the oldest input went for this one.
+        message: What else there is to say of an error.
     """
 
     error: str = ""
     queued: bool = False
     dropped: bool = False
+    message: str = ""
 
     @property
     def ok(self) -> bool:
@@ -35,7 +37,7 @@ class Ack:
     def facts(self) -> dict[str, Any]:
         """As it goes over the wire."""
         if self.error:
-            return {"ok": False, "error": self.error}
+            return {"ok": False, "error": self.error} | ({"message": self.message} if self.message else {})
         return {"ok": True, "queued": self.queued, "dropped": self.dropped}
 
 

@@ -52,6 +52,7 @@ class Dialogs:
 
     Attributes:
         open: The dialog that waits for an answer, if one does.
+        person: Whether a person acts in the session: then they answer, whatever the policy.
     """
 
     def __init__(self, policy: DialogPolicy = "dismiss") -> None:
@@ -59,6 +60,7 @@ class Dialogs:
         self.seen: deque[Dialog] = deque(maxlen=KEPT)
         self.total = 0
         self.open: Dialog | None = None
+        self.person: Callable[[], bool] = lambda: False
         self._channel: Channel | None = None
         self._next: tuple[bool, str | None] | None = None
         self._watchers: list[Callable[[Dialog], None]] = []
@@ -117,6 +119,15 @@ class Dialogs:
         self.open, self._channel = dialog, channel
         for watcher in list(self._watchers):
             watcher(dialog)
+        if not self.person():
+            self._decide(dialog, channel)
+
+    def person_left(self) -> None:
+        """What a person has left open is answered by the policy."""
+        if self.open is not None and self._channel is not None and not self.open.decided:
+            self._decide(self.open, self._channel)
+
+    def _decide(self, dialog: Dialog, channel: Channel) -> None:
         answer = self._decided(dialog)
         if answer is not None:
             accept, text = answer

@@ -77,6 +77,7 @@ class Session:
         self._turns = Turns(Gate(settings.paused_seconds))
         self.control = Control(self._turns.gate, lambda: self.tabs.lively, self._handed_back)
         self.screencast = Screencast(self.tabs)
+        self.dialogs.person = lambda: self.control.holder is not None
         self._forget: Callable[[], None] = lambda: None
         self.downloads = Downloads(Path(), options.download_folder or Path.cwd() / "downloads", 0)
 
@@ -167,9 +168,9 @@ class Session:
             finally:
                 self._end()
 
-    async def goto(self, url: str) -> Arrival:
+    async def goto(self, url: str, *, gated: bool = True) -> Arrival:
         """Goes to an address in the current tab; one that has crashed or hangs is replaced first. See `navigate`."""
-        async with self._turns.take():
+        async with self._turns.take(gated=gated):
             self._begin()
             if self.lost is not None and not self.browser_gone:
                 await self._replace_page()
@@ -183,19 +184,19 @@ class Session:
             finally:
                 self._end()
 
-    async def back(self) -> Arrival:
+    async def back(self, *, gated: bool = True) -> Arrival:
         """One step back; `moved` is False at the beginning."""
-        async with self.use() as page:
+        async with self.use(gated=gated) as page:
             return await step(page, -1, seconds=self._settings.navigation_seconds)
 
-    async def forward(self) -> Arrival:
+    async def forward(self, *, gated: bool = True) -> Arrival:
         """One step forward; `moved` is False at the end."""
-        async with self.use() as page:
+        async with self.use(gated=gated) as page:
             return await step(page, 1, seconds=self._settings.navigation_seconds)
 
-    async def reload(self, *, ignore_cache: bool = False) -> Arrival:
+    async def reload(self, *, ignore_cache: bool = False, gated: bool = True) -> Arrival:
         """Loads the page again."""
-        async with self.use() as page:
+        async with self.use(gated=gated) as page:
             return await reload(page, ignore_cache=ignore_cache, seconds=self._settings.navigation_seconds)
 
     async def new_tab(self, url: str = BLANK) -> Arrival:
@@ -207,9 +208,9 @@ class Session:
             await self._new_tab()
         return await self.goto(url)
 
-    async def switch(self, number: int) -> Page:
+    async def switch(self, number: int, *, gated: bool = True) -> Page:
         """Puts the tab of that number in front. Raises NotFound."""
-        async with self._turns.take():
+        async with self._turns.take(gated=gated):
             await self._page()
             self.tabs.current = page = self.tabs.at(number)
             await page.send("Page.bringToFront")
@@ -373,6 +374,7 @@ class Session:
         self.used_at = time.time()
         if HANDED_BACK not in self.notes:
             self.notes.append(HANDED_BACK)
+        self.dialogs.person_left()
         for page in self.tabs:
             forget(page)
 

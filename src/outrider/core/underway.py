@@ -13,7 +13,7 @@ from outrider.core.tool import Tool
 
 PRIVATE = "[not shown]"
 SHOWN = 200  # characters of one argument
-ENDED = 500  # ended calls that are remembered: the last of each session
+ENDED = 500  # ended calls that are remembered: the last of each browser session
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Doing:
 
 
 class Underway:
-    """The calls under way, oldest first, and the last one of each session that has ended."""
+    """The calls under way, oldest first, and the last one that has ended of each browser session."""
 
     def __init__(self) -> None:
         self._now: dict[str, Doing] = {}
@@ -55,7 +55,7 @@ class Underway:
         return list(self._now.values())
 
     def last(self, session: str) -> Doing | None:
-        """The newest of a session that has ended, by conversation or by browser session."""
+        """The newest that has ended of those that were about a browser session."""
         return self._ended.get(session)
 
     @contextmanager
@@ -79,9 +79,9 @@ class Underway:
 
     def _end(self, doing: Doing) -> None:
         ended = replace(doing, ended_at=time.time())
-        for session in {doing.session, doing.about} - {""}:
-            self._ended[session] = ended
-            self._ended.move_to_end(session)
+        if doing.about:
+            self._ended[doing.about] = ended
+            self._ended.move_to_end(doing.about)
         while len(self._ended) > ENDED:
             self._ended.popitem(last=False)
 

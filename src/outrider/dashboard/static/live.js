@@ -1,0 +1,266 @@
+// Live: shows one session's pictures, tells how it stands, and takes the commands of whoever watches.
+
+import { element, toast } from "./base.js";
+import { Hands } from "./live_input.js";
+import { Line } from "./live_line.js";
+import { Screen } from "./live_screen.js";
+
+const $ = (id) => document.getElementById(id);
+const live = $("live");
+const screen = new Screen($("screen"));
+const line = new Line(new URL(live.dataset.socket, location.href.replace(/^http/, "ws")));
+const hands = new Hands(screen, $("keys"), $("picture"), (event, data) => act(event, data));
+
+let chosen = live.dataset.chosen;
+let sessions = [];
+let control = { holder_sid: null, paused: false, waiting: 0 };
+let reachable = false;
+let ended = false;
+let shownFor = null; // the session whose dialog is open here
+
+const REFUSED = {
+  rate_limited: "Too much input at once; the rest of it was dropped.",
+  not_holder: "Somebody else has control of this session.",
+  not_paused: "The agent is at work again; pause it first.",
+  no_active_session: "There is no page to act on right now.",
+  text_too_long: "That is too much text at once.",
+};
+
+// What the server says
+
+line.on("open", () => {
+  reachable = true;
+  watch();
+});
+line.on("lost", () => {
+  reachable = false;
+  control = { ...control, holder_sid: null };
+  render();
+});
+line.on("sessions", (found) => {
+  sessions = found;
+  if (!chosen && sessions.length) choose(sessions[0].id);
+  list();
+  render();
+});
+line.on("control_state", (state) => {
+  control = state;
+  render();
+});
+line.on("ended", () => {
+  ended = true;
+  render();
+});
+line.on("frame", async (header, jpeg) => {
+  if (header.session_id !== chosen) return line.tell("drawn");
+  await screen.draw(header, jpeg);
+  line.tell("drawn");
+  $("veil").hidden = true;
+  tellStream(header);
+});
+
+async function act(event, data = {}) {
+  const answer = await line.ask(event, data);
+  if (answer.ok || answer.error === "lost") return answer;
+  if (!["not_holder", "not_paused"].includes(answer.error) || event === "take_control" || event === "resume_agent") {
+    toast(answer.message ?? REFUSED[answer.error] ?? `The page did not take it: ${answer.error}.`);
+  }
+  return answer;
+}
+
+async function watch() {
+  if (!chosen) return render();
+  ended = false;
+  const answer = await line.ask("watch", { session_id: chosen, quality: $("quality").value });
+  if (!answer.ok && answer.error === "no_active_session") ended = true;
+  render();
+}
+
+function choose(id) {
+  chosen = id;
+  screen.forget();
+  $("veil").hidden = false;
+  $("veil").textContent = "Waiting for the first picture…";
+  const address = new URL(location.href);
+  address.searchParams.set("session", id);
+  history.replaceState(null, "", address);
+  watch();
+  list();
+}
+
+// What a person does
+
+$("pause").addEventListener("click", () => act(control.paused ? "resume_agent" : "pause_agent"));
+$("take").addEventListener("click", async () => {
+  if (mine()) return act("release_control");
+  const answer = await act("take_control");
+  if (answer.ok) hands.focus();
+});
+$("quality").addEventListener("change", watch);
+$("keyboard").addEventListener("click", () => hands.focus());
+for (const button of document.querySelectorAll("[data-do]")) {
+  button.addEventListener("click", () => act("steer", { do: button.dataset.do }));
+}
+$("goto").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const url = $("address").value.trim();
+  if (url) act("steer", { do: "goto", url: /^[a-z]+:/i.test(url) ? url : `https://${url}` });
+  hands.focus();
+});
+for (const [id, accept] of [["dialogyes", true], ["dialogno", false]]) {
+  $(id).addEventListener("click", () => {
+    const prompt = !$("dialogtext").hidden;
+    act("steer", { do: "dialog", accept, ...(prompt ? { text: $("dialogtext").value } : {}) });
+    $("dialog").close();
+  });
+}
+hands.onleave = () => $("take").focus();
+$("sessions").addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-id]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  choose(link.dataset.id);
+});
+
+// How it looks
+
+const mine = () => control.holder_sid !== null && control.holder_sid === line.sid;
+
+function list() {
+  const known = new Map([...$("sessions").children].map((each) => [each.dataset.id, each]));
+  sessions.forEach((each, place) => {
+    const entry = known.get(each.id) ?? element("a", { class: "session", "data-id": each.id, href: `?session=${each.id}` },
+      element("b", { class: "cut" }), element("span", { class: "cut muted small" }), element("span", { class: "badge" }));
+    known.delete(each.id);
+    const [title, url, badge] = entry.children;
+    put(title, each.title);
+    put(url, each.url);
+    const [word, kind] = stateOf(each);
+    put(badge, word);
+    badge.className = `badge ${kind}`;
+    if (each.id === chosen) entry.setAttribute("aria-current", "true");
+    else entry.removeAttribute("aria-current");
+    if ($("sessions").children[place] !== entry) $("sessions").insertBefore(entry, $("sessions").children[place] ?? null);
+  });
+  for (const gone of known.values()) gone.remove();
+}
+
+function stateOf(session) {
+  if (session.status === "crashed") return ["crashed", "bad"];
+  if (session.control.holder) return ["a person has control", "info"];
+  if (session.control.paused) return [session.busy ? "pausing" : "paused", "warn"];
+  if (session.status === "parked") return ["asleep", ""];
+  return session.now ? ["at work", "good"] : ["open", ""];
+}
+
+function stageState(session) {
+  if (!reachable) return ["Connection lost, trying again", "bad"];
+  if (ended || !session) return ["Closed", ""];
+  if (session.status === "crashed") return ["The page has crashed", "bad"];
+  if (mine()) return control.paused ? ["You have control", "info"] : ["You have control; the agent is at work", "warn"];
+  if (control.holder_sid) return ["Somebody else has control", "warn"];
+  if (control.paused) return [session.busy ? "Pausing after this step" : control.waiting ? "Paused, the agent waits" : "Paused", "warn"];
+  if (session.status === "parked") return ["Asleep", ""];
+  return ["Watching", "good"];
+}
+
+function render() {
+  const session = sessions.find((each) => each.id === chosen);
+  const over = ended || !session;
+  $("nothing").hidden = Boolean(chosen) || sessions.length > 0;
+  $("gone").hidden = !(chosen && !session && (ended || reachable) && !screen.drawn);
+  $("stage").hidden = !session && !screen.drawn;
+  const [word, kind] = stageState(session);
+  put($("state"), word);
+  $("state").className = `badge ${kind}`;
+  const usable = reachable && Boolean(session) && !ended;
+  const others = control.holder_sid !== null && !mine();
+  put($("pause"), control.paused ? "Resume" : "Pause");
+  $("pause").disabled = !usable || others;
+  put($("take"), mine() ? "Release" : "Take control");
+  $("take").disabled = !usable || others;
+  $("take").classList.toggle("primary", !mine());
+  const acting = usable && mine() && control.paused;
+  $("steering").hidden = !acting;
+  $("keyhelp").hidden = !acting;
+  $("picture").className = `picture ${acting ? "held" : ""} ${control.paused && !acting ? "paused" : ""} ${over || !reachable ? "stale" : ""}`;
+  hands.enable(acting);
+  notice(session);
+  if (session) facts(session, acting);
+  askDialog(session, acting);
+}
+
+function notice(session) {
+  const words = !reachable ? "" : ended || !session ? (screen.drawn ? "This session is closed. The picture is the last one." : "")
+    : session.status === "parked" ? "Unused for a while, so its pages were put away; the picture is the last one. It wakes with the agent's next call, or when you take control."
+    : session.status === "crashed" ? "The page has crashed; the agent's next navigation opens it again." : "";
+  $("notice").hidden = !words;
+  put($("notice"), words);
+}
+
+function facts(session, acting) {
+  put($("title"), session.title);
+  put($("url"), session.url);
+  if (acting && document.activeElement !== $("address")) $("address").value = session.url;
+  const waits = control.paused && control.waiting > 0;
+  $("now").replaceChildren(...(session.now && !waits ? call(session.now) : session.last && !waits ? ["nothing; last: ", ...call(session.last)] : ["nothing"]));
+  const next = waits && session.now ? ["when you resume: ", ...call(session.now)] : [];
+  if (session.goal) next.push(...(next.length ? [element("br")] : []), `“${session.goal}”`);
+  $("next").replaceChildren(...(next.length ? next : ["not known"]));
+  put($("console"), count(session.console, "message") + (session.errors ? `, ${count(session.errors, "error")}` : ""));
+  $("console").className = session.errors ? "warn" : "";
+  put($("network"), count(session.requests, "request") + (session.failed ? `, ${session.failed} failed` : ""));
+  $("network").className = session.failed ? "warn" : "";
+  const owner = [session.owner];
+  if (session.run) owner.push(" · ", element("a", { href: `${live.dataset.runs}/${encodeURIComponent(session.run)}` }, "the agent's run"));
+  $("owner").replaceChildren(...owner);
+  tabs(session, acting);
+}
+
+function call({ title, tool, arguments: given }) {
+  const said = Object.entries(given).map(([name, value]) => `${name}=${value}`).join(" ");
+  return [`${title} `, element("code", {}, said ? `${tool} ${said}` : tool)];
+}
+
+function tabs(session, acting) {
+  $("tabs").hidden = session.tabs.length < 2;
+  $("tabs").replaceChildren(...session.tabs.map((tab) => element("button", {
+    class: "button small", "aria-pressed": String(tab.front), disabled: !acting && !tab.front, title: tab.url,
+    onclick: () => act("steer", { do: "tab", tab: tab.number }),
+  }, element("span", {}, `${tab.number} ${tab.url.replace(/^https?:\/\//, "")}`))));
+}
+
+function askDialog(session, acting) {
+  const dialog = $("dialog");
+  const open = acting ? session?.dialog : null;
+  if (!open) {
+    if (dialog.open) dialog.close();
+    shownFor = null;
+    return;
+  }
+  const key = `${session.id} ${open.kind} ${open.message}`;
+  if (shownFor === key) return;
+  shownFor = key;
+  put($("dialogkind"), { alert: "The page says", confirm: "The page asks", prompt: "The page asks", beforeunload: "Leave the page?" }[open.kind] ?? "The page asks");
+  put($("dialogwords"), open.message);
+  $("dialogtext").value = "";
+  $("dialogtext").hidden = $("dialoglabel").hidden = open.kind !== "prompt";
+  $("dialogno").hidden = open.kind === "alert";
+  if (!dialog.open) dialog.showModal();
+}
+
+let streamTold = -Infinity;
+function tellStream(header) {
+  if (performance.now() - streamTold < 500) return;
+  streamTold = performance.now();
+  const late = Math.max(0, Math.round(Date.now() - header.captured_ts * 1000));
+  put($("stream"), `${screen.size.join(" × ")}, ${late} ms old when drawn, ${screen.rate()} pictures a second`);
+}
+
+const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+
+function put(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+line.open();
