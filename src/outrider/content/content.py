@@ -356,16 +356,11 @@ class Content:
 
     async def _searched(self, own: str | None, wanted: Sequence[str] | None) -> "dict[str, Searched]":
         """The stores to search."""
-        from sqlalchemy import select
-
         from outrider.content.index import Mark
         from outrider.content.search import Searched
-        from outrider.content.tables import content_stores as table
 
-        columns = (table.c.id, table.c.languages, table.c.generation, table.c.stamp)
-        seen = table.c.id.in_(wanted or ()) if own is None else table.c.scope == own
-        query = select(*columns).where(seen)
-        rows = await self._short(lambda connection: connection.execute(query).all())
+        query, given = reading.marks(own, wanted)
+        rows = await self._short(lambda connection: connection.execute(query, given).all())
         there = {row.id: Searched(row.languages.split(), Mark(row.generation, row.stamp)) for row in rows}
         filled = [row.id for row in rows if row.generation]
         for each in wanted or ():

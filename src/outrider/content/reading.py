@@ -1,6 +1,7 @@
 """What is asked of the rows of stores. Each function takes the open connection."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from outrider.content.record import Record, Store
@@ -52,6 +53,30 @@ def store_id_of(connection: "Connection", own: str, store_id: str | None) -> str
 
     which = table.c.default_of == own if store_id is None else table.c.id == store_id
     return connection.execute(select(table.c.id).where(which, table.c.scope == own)).scalar()
+
+
+def marks(own: str | None, wanted: Sequence[str] | None) -> tuple[Any, dict[str, Any]]:
+    """What asks how far stores are, and in which languages their texts: the statement and its values.
+
+    Args:
+        own: The scope that they are in; None for any.
+        wanted: Their ids; None for all of the scope.
+    """
+    given = ({} if own is None else {"own": own}) | ({} if wanted is None and own else {"wanted": list(wanted or ())})
+    return _marks(tuple(given)), given
+
+
+@lru_cache(maxsize=3)
+def _marks(given: tuple[str, ...]) -> Any:
+    """Built once, which takes longer than asking."""
+    from sqlalchemy import bindparam, select
+
+    from outrider.content.tables import content_stores as table
+
+    query = select(table.c.id, table.c.languages, table.c.generation, table.c.stamp)
+    if "own" in given:
+        query = query.where(table.c.scope == bindparam("own"))
+    return query.where(table.c.id.in_(bindparam("wanted", expanding=True))) if "wanted" in given else query
 
 
 def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None = None) -> dict[str, Record]:
