@@ -96,8 +96,14 @@ class Runs:
         return self._worker.steps
 
     @property
-    def _works(self) -> bool:
+    def works(self) -> bool:
+        """Whether this process has begun to work on runs."""
         return "_worker" in vars(self) and self._worker.works
+
+    @property
+    def busy(self) -> bool:
+        """Whether it works on a run now."""
+        return "_worker" in vars(self) and self._worker.busy
 
     async def start(
         self,
@@ -218,7 +224,7 @@ class Runs:
         """
         await self._database.used.wait()
         while True:
-            if not self._works:  # afterwards its own watcher looks, and more often
+            if not self.works:  # afterwards its own watcher looks, and more often
                 try:
                     await self.recover()
                 except OutriderError as error:

@@ -92,6 +92,11 @@ class Worker:
         """Whether it has begun: it then looks after what others leave by itself."""
         return self._engine is not None
 
+    @property
+    def busy(self) -> bool:
+        """Whether an attempt is under way."""
+        return bool(self._active)
+
     async def opened(self) -> "Engine":
         """The engine, with this worker known to the others. Raises NotConfigured without the libraries for agents."""
         async with self._opening:
