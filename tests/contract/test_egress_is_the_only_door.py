@@ -28,6 +28,8 @@ MODULES = {
     "ftplib": (),
     "smtplib": (),
     "websockets": (),
+    "psycopg": (),
+    "obstore": ("core/storage/objects.py",),
     "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
 }
 # Calls that open or accept connections, by their last name: whatever they are called on.

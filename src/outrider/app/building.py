@@ -25,6 +25,7 @@ from outrider.core.discovery import find
 from outrider.core.egress.guard import Guard
 from outrider.core.events import Events
 from outrider.core.http import Http
+from outrider.core.storage.choose import storage_of
 from outrider.core.tool import KnownTools, Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
@@ -146,8 +147,8 @@ class Building:
     @cached_property
     def artifacts(self) -> Artifacts:
         """What is too large for an answer."""
-        folder = self.settings.data_dir / "artifacts"
-        return Artifacts(folder, self.database, keep_seconds=self.settings.keep_days * DAY)
+        storage = storage_of(self.settings.artifacts.storage, self.settings.data_dir, self.loaded.environ)
+        return Artifacts(storage, self.database, keep_seconds=self.settings.keep_days * DAY)
 
     @cached_property
     def browsers(self) -> Browsers:

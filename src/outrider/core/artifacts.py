@@ -1,10 +1,12 @@
-"""Large things that do not belong into a model's context: files on disk, referenced by an address."""
+"""Large things that do not belong into a model's context: files in a storage, referenced by an address.
 
-import hashlib
+Never a row without its file: the file is whole before the row is written, and the row is gone before the file is.
+"""
+
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,14 +15,16 @@ from typing import TYPE_CHECKING, BinaryIO
 import anyio
 
 from outrider.core.context import Call
+from outrider.core.database.failures import Unsure
 from outrider.core.db import Database, storable
-from outrider.core.errors import NotFound, Unavailable
+from outrider.core.errors import NotFound
+from outrider.core.storage.folder import FolderStorage
 
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
+    from outrider.core.storage.storage import Storage
 
 SCHEME = "outrider://artifacts/"
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,16 @@ class Artifact:
 
 
 class Artifacts:
-    """Keeps files under `folder` for `keep_seconds`, with a row each in the database."""
+    """Keeps files for `keep_seconds`, with a row each in the database.
 
-    def __init__(self, folder: Path, database: Database, *, keep_seconds: float) -> None:
-        self._folder = folder
+    Args:
+        storage: Where the files are; a path means that folder.
+        database: Where the rows are.
+        keep_seconds: How long.
+    """
+
+    def __init__(self, storage: "Storage | Path", database: Database, *, keep_seconds: float) -> None:
+        self.storage: Storage = FolderStorage(storage) if isinstance(storage, Path) else storage
         self._database = database
         self._keep_seconds = keep_seconds
         self.web_address = ""  # below which people find them in the dashboard, while there is one
@@ -76,23 +86,26 @@ class Artifacts:
         from outrider.core.tables import artifacts
 
         key = str(uuid.uuid4())
-        size, digest = await anyio.to_thread.run_sync(self._write, key, source)
+        stored = await self.storage.put(key, source)
         kept = Artifact(
             key,
             time.time(),
             storable(session, 200),
             storable(name, 255),
             storable(mime_type, 127),
-            size,
-            digest,
+            stored.size,
+            stored.sha256,
             storable(call.workspace, 200) if call and call.workspace else None,
             storable(call.identity, 200) if call and call.identity else None,
         )
         try:
             async with self._database.write() as connection:
                 await connection.execute(artifacts.insert(), [vars(kept)])
+        except Unsure:  # the row may be there, so the file stays; if it is not, `outrider db check` finds the file
+            raise
         except BaseException:
-            self._remove(kept.id)
+            with anyio.CancelScope(shield=True):
+                await self.storage.remove([kept.id])
             raise
         return kept
 
@@ -159,20 +172,20 @@ class Artifacts:
 
     async def part(self, artifact: Artifact, start: int, stop: int) -> bytes:
         """Its bytes from `start` up to and without `stop`; fewer at the end. Raises NotFound when the file is gone."""
-        return await self._or_gone(artifact.uri, lambda: _part(self._path(artifact.id), start, stop))
+        with _gone(artifact.uri):
+            return await self.storage.part(artifact.id, start, stop)
 
     async def read(self, uri: str, workspace: str | None = None) -> tuple[Artifact, bytes]:
         """The artifact with its bytes; otherwise as `get`. Raises NotFound, also when the file is gone."""
         kept = await self.get(uri, workspace)
-        return kept, await self._or_gone(uri, self._path(kept.id).read_bytes)
+        with _gone(uri):
+            return kept, await self.storage.read(kept.id)
 
-    async def _or_gone(self, uri: str, work: Callable[[], bytes]) -> bytes:
-        try:
-            return await anyio.to_thread.run_sync(work)
-        except FileNotFoundError:
-            raise NotFound(f"the file of artifact {uri!r} is gone", hint="make it again") from None
-        except OSError as error:
-            raise Unavailable(f"artifact {uri!r} cannot be read: {error.strerror}", code="storage") from error
+    async def stream(self, artifact: Artifact) -> AsyncGenerator[bytes]:
+        """Its bytes, a block at a time. Raises NotFound when the file is gone."""
+        with _gone(artifact.uri):
+            async for block in self.storage.stream(artifact.id):
+                yield block
 
     async def sweep(self) -> int:
         """Removes what is older than the retention; returns how many files went."""
@@ -183,37 +196,13 @@ class Artifacts:
         old = artifacts.c.created_at < time.time() - self._keep_seconds
         async with self._database.write() as connection:
             gone = (await connection.execute(delete(artifacts).where(old).returning(artifacts.c.id))).scalars().all()
-        for name in gone:
-            self._remove(name)
+        await self.storage.remove(gone)
         return len(gone)
 
-    def _remove(self, name: str) -> None:
-        with suppress(OSError):
-            self._path(name).unlink()
 
-    def _path(self, name: str) -> Path:
-        return self._folder / str(uuid.UUID(name))
-
-    def _write(self, name: str, source: BinaryIO) -> tuple[int, str]:
-        """Writes the file; returns its size in bytes and its SHA-256."""
-        path = self._path(name)
-        partial = path.with_suffix(".part")
-        digest, size = hashlib.sha256(), 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as file:
-                while block := source.read(BLOCK):
-                    digest.update(block)
-                    size += file.write(block)
-            partial.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                partial.unlink()
-            raise Unavailable(f"the file cannot be kept: {error.strerror}", code="storage") from error
-        return size, digest.hexdigest()
-
-
-def _part(path: Path, start: int, stop: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(start)
-        return file.read(max(stop - start, 0))
+@contextmanager
+def _gone(uri: str) -> Generator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise NotFound(f"the file of artifact {uri!r} is gone", hint="make it again") from None

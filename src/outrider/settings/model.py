@@ -10,6 +10,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.content.settings import ContentSettings
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
+from outrider.core.storage.choose import ArtifactsSettings
 from outrider.dashboard.settings import DashboardSettings
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
@@ -94,6 +95,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     images_path: str = Field(default="./images", description="Where web_fetch saves images, relative to the workspace")
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")
+    artifacts: ArtifactsSettings = ArtifactsSettings()
     keep_days: float = Field(default=30, gt=0, description="Days that artifacts and call records are kept")
     daemon: bool = Field(default=True, description="Let `outrider mcp` of all hosts share one process of this user")
     daemon_idle_minutes: float = Field(

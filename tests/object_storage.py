@@ -1,0 +1,71 @@
+"""S3's real protocol on loopback, spoken by moto in a process of its own."""
+
+import http.client
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+BUCKET = "outrider-tests"
+KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+# Says its port once it listens; ends with its standard input, and so with whoever started it.
+SCRIPT = """
+import logging, sys, threading
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+logging.disable(logging.CRITICAL)
+server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=True)
+print(server.server_port, flush=True)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+sys.stdin.read()
+"""
+
+
+@dataclass
+class S3:
+    """The server: where it listens, and one bucket."""
+
+    port: int
+    process: Any = field(repr=False)
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def address(self, prefix: str = "", bucket: str = BUCKET) -> str:
+        """As `artifacts.storage` takes it."""
+        return f"s3://{bucket}/{prefix}?endpoint={self.endpoint}&region=us-east-1"
+
+    def ask(self, method: str, path: str) -> tuple[int, str]:
+        """One request without a signature: status and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, headers={"Content-Length": "0"})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving() -> Generator[S3]:
+    """A server with an empty bucket."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=dict(os.environ),
+    )
+    with process:
+        assert process.stdout
+        server = S3(int(process.stdout.readline()), process)
+        assert server.ask("PUT", f"/{BUCKET}")[0] == 200
+        try:
+            yield server
+        finally:
+            process.kill()

@@ -1,0 +1,250 @@
+"""Storages of artifacts: a folder and S3 over its real protocol keep the same promises."""
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import object_storage
+from outrider.core.artifacts import Artifacts
+from outrider.core.database.failures import Unsure
+from outrider.core.db import Database
+from outrider.core.errors import NotConfigured, NotFound, Unavailable
+from outrider.core.storage.choose import storage_of
+from outrider.core.storage.folder import FolderStorage
+from outrider.core.storage.objects import BLOCK, ObjectStorage
+from outrider.core.storage.storage import Storage
+
+pytestmark = pytest.mark.anyio
+LARGE = os.urandom(1 << 20) * 12 + b"end"  # more than two parts
+WITHOUT_LIBRARY = """
+import sys
+import anyio, io
+sys.modules["obstore"] = None
+from outrider.core.errors import NotConfigured
+from outrider.core.storage.objects import ObjectStorage
+
+async def main():
+    try:
+        await ObjectStorage("s3://bucket/", {}).put("", io.BytesIO(b""))
+    except NotConfigured as error:
+        print(error.hint)
+anyio.run(main)
+"""
+MEASURED = """
+import resource, sys, uuid
+import anyio
+from outrider.core.storage.objects import ObjectStorage
+
+class Endless:
+    def __init__(self, left): self.left = left
+    def read(self, size):
+        given = min(size, self.left)
+        self.left -= given
+        return bytes(given)
+
+async def main():
+    keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    storage, name = ObjectStorage(sys.argv[1], keys), str(uuid.uuid4())
+    await storage.put(name, Endless(6_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    await storage.put(name, Endless(80_000_000))
+    size = 0
+    async for block in storage.stream(name):
+        size += len(block)
+    print(size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+anyio.run(main)
+"""
+
+
+@pytest.fixture(scope="module")
+def s3() -> Generator[object_storage.S3]:
+    with object_storage.serving() as server:
+        yield server
+
+
+@pytest.fixture(params=["folder", "s3"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    if request.param == "folder":
+        return FolderStorage(tmp_path / "artifacts")
+    server: object_storage.S3 = request.getfixturevalue("s3")
+    return ObjectStorage(server.address(f"{uuid.uuid4()}/deeper"), object_storage.KEYS)
+
+
+class Broken(io.BytesIO):
+    """A file that cannot be read to its end."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.tell() >= 2 * BLOCK:
+            raise OSError(5, "Input/output error")
+        return super().read(size)
+
+
+def new() -> str:
+    return str(uuid.uuid4())
+
+
+async def names(storage: Storage) -> set[str]:
+    return {item.name async for item in storage.items()}
+
+
+async def streamed(storage: Storage, name: str) -> bytes:
+    return b"".join([block async for block in storage.stream(name)])
+
+
+@pytest.mark.parametrize("data", [b"", b"a few bytes", LARGE], ids=["empty", "small", "large"])
+async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Storage, data: bytes):
+    name = new()
+    stored = await storage.put(name, io.BytesIO(data))
+    assert (stored.size, stored.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+    assert await storage.read(name) == data
+    assert await streamed(storage, name) == data
+    assert await storage.part(name, 3, 7) == data[3:7]
+    assert await storage.part(name, len(data) - 2 if data else 0, len(data) + 100) == data[-2:]
+    assert await storage.part(name, len(data) + 5, len(data) + 9) == b""
+    assert await storage.part(name, 7, 3) == b""
+    assert await names(storage) == {name}
+
+
+async def test_a_file_that_breaks_off_is_told_and_never_appears(storage: Storage):
+    with pytest.raises(Unavailable, match=r"the file cannot be kept: .*Input/output error") as caught:
+        await storage.put(new(), Broken(LARGE))
+    assert (caught.value.code, bool(caught.value.hint)) == ("storage", True)
+    assert await names(storage) == set()
+
+
+async def test_what_is_not_there_is_not_found_and_may_be_removed(storage: Storage):
+    kept, gone = new(), new()
+    await storage.put(kept, io.BytesIO(b"1"))
+    for ask in (storage.read(gone), storage.part(gone, 0, 1), streamed(storage, gone)):
+        with pytest.raises(FileNotFoundError):
+            await ask
+    await storage.remove([gone, kept])
+    assert await names(storage) == set()
+
+
+async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
+    for name in ("../secrets", "", "a/b"):
+        with pytest.raises(ValueError, match="badly formed"):
+            await storage.read(name)
+
+
+async def test_artifacts_are_kept_read_streamed_and_swept(storage: Storage, tmp_path: Path):
+    database = Database.file(tmp_path / "x.db")
+    artifacts = Artifacts(storage, database, keep_seconds=3600)
+    kept = await artifacts.copy(io.BytesIO(LARGE), name="big", mime_type="a/b", session="s")
+    assert (kept.size, (await artifacts.read(kept.uri))[1] == LARGE) == (len(LARGE), True)
+    assert b"".join([block async for block in artifacts.stream(kept)]) == LARGE
+    assert await artifacts.part(kept, len(LARGE) - 3, len(LARGE)) == b"end"
+    await storage.remove([kept.id])
+    for ask in (artifacts.read(kept.uri), artifacts.part(kept, 0, 1)):
+        with pytest.raises(NotFound, match="is gone"):
+            await ask
+    other = await artifacts.save(b"1", name="small", mime_type="a/b", session="s")
+    assert await Artifacts(storage, database, keep_seconds=0).sweep() == 2
+    assert (await names(storage), other.id in await names(storage)) == (set(), False)
+    await database.close()
+
+
+async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage: Storage, tmp_path: Path):
+    artifacts = Artifacts(storage, Database.file(tmp_path), keep_seconds=3600)
+    with pytest.raises(Unavailable):
+        await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
+    assert await names(storage) == set()
+
+
+class Doubtful(Database):
+    """Loses its connection in answer to COMMIT."""
+
+    def write(self) -> Any:
+        raise Unsure("lost", code="database_unsure")
+
+
+async def test_a_file_whose_row_may_have_been_written_stays(storage: Storage, tmp_path: Path):
+    artifacts = Artifacts(storage, Doubtful.file(tmp_path / "x.db"), keep_seconds=3600)
+    with pytest.raises(Unsure):
+        await artifacts.save(b"1", name="x", mime_type="a/b", session="s")
+    assert len(await names(storage)) == 1
+
+
+async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path: Path):
+    database = Database.file(tmp_path / "x.db")
+    artifacts = Artifacts(storage, database, keep_seconds=3600)
+    for steps in range(0, 40, 4):
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                save = lambda: artifacts.save(b"1", name="x", mime_type="a/b", session="s")  # noqa: E731
+                tasks.start_soon(save)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+    assert {each.id for each in await artifacts.recent()} <= await names(storage)
+    await database.close()
+
+
+async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3):
+    command = [sys.executable, "-W", "error", "-c", MEASURED, s3.address("measured")]
+    ended = await anyio.run_process(command, env=dict(os.environ))
+    size, grown = map(int, ended.stdout.split())
+    assert (size, grown < 50_000) == (80_000_000, True)  # kilobytes
+
+
+@pytest.mark.parametrize("work", ["put", "read", "list"])
+async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_told(s3: object_storage.S3, work: str):
+    nowhere = ObjectStorage(s3.address(bucket="no-such-bucket"), object_storage.KEYS)
+    away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.KEYS)
+    for storage in (nowhere, away):
+        asks = {
+            "put": lambda storage=storage: storage.put(new(), io.BytesIO(b"1")),
+            "read": lambda storage=storage: storage.read(new()),
+            "list": lambda storage=storage: names(storage),
+        }
+        with anyio.fail_after(30), pytest.raises(Unavailable) as caught:
+            await asks[work]()
+        assert caught.value.code == "storage"
+        assert "outrider doctor" in caught.value.hint
+        assert "127.0.0.1" not in caught.value.message
+
+
+async def test_removing_from_a_server_that_is_away_is_no_error():
+    await ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.KEYS).remove([new()])
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("ftp://host/x", "no address"),
+        ("memory:///", "no address"),
+        ("s3://bucket/?secret_access_key=hunter2", "'secret_access_key' is a secret"),
+        ("s3://me:hunter2@bucket/", "no address"),
+        ("s3://bucket/?nonsense=1", "nonsense"),
+    ],
+)
+async def test_an_address_that_cannot_be_used_is_told_with_the_way_to_write_it(
+    tmp_path: Path, setting: str, reason: str
+):
+    with pytest.raises(NotConfigured, match=reason) as caught:
+        await storage_of(setting, tmp_path, {}).read(new())
+    assert "AWS_ACCESS_KEY_ID" in caught.value.hint
+    assert "hunter2" not in caught.value.message
+
+
+def test_without_the_library_the_remedy_is_its_installation():
+    command = [sys.executable, "-W", "error", "-c", WITHOUT_LIBRARY]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+    assert ended.stdout.strip() == "pip install 'outrider[objects]'"
+
+
+def test_the_setting_names_a_folder_or_an_address(tmp_path: Path):
+    assert storage_of("", tmp_path, {}).place == str(tmp_path / "artifacts")
+    assert storage_of("/mnt/shared", tmp_path, {}).place == "/mnt/shared"
+    assert storage_of("file:///mnt/shared", tmp_path, {}).place == "/mnt/shared"
+    assert storage_of("s3://bucket/some/where?region=x", tmp_path, {}).place == "s3://bucket/some/where"
