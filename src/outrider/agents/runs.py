@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from outrider.agents.admission import Beginning, admitted
 from outrider.agents.approvals import Questions
 from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
@@ -45,6 +46,9 @@ class Runs:
         guard: Lets requests to models out.
         sealing: Hides private arguments in what is written down.
         servers: Other MCP servers that agents may name.
+
+    Attributes:
+        beginning: What each run begins in, where there are quotas.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs need of the house
@@ -71,6 +75,7 @@ class Runs:
         self._toolboxes = toolboxes
         self._servers = servers
         self._sealing = sealing
+        self.beginning: Beginning | None = None
 
     @cached_property
     def _worker(self) -> "Worker":
@@ -105,6 +110,7 @@ class Runs:
         """Whether it works on a run now."""
         return "_worker" in vars(self) and self._worker.busy
 
+    @admitted
     async def start(
         self,
         agent: Agent,

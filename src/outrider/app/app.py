@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
     from outrider.dashboard.house import House
+    from outrider.identity.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class App:
         toolbox: The offered tools.
         events: The record of every call.
         house: What the dashboard may see and do of all this; made when somebody wants to look.
+        identity: Recognises callers, and keeps tokens, workspaces and the audit; made when first needed.
     """
 
     loaded: Loaded
@@ -64,6 +66,7 @@ class App:
     evaluator: Evaluator
     remote: Servers
     house: "Callable[[], House]" = field(repr=False)
+    identity: "Callable[[], Identity]" = field(repr=False)
     every: dict[str, Toolset] = field(repr=False)
 
     async def call(self, tool: str, /, call: Call | None = None, **arguments: Any) -> Result:

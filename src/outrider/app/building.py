@@ -46,6 +46,8 @@ from outrider.workspace.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from outrider.dashboard.house import House
+    from outrider.identity.identity import Identity
+    from outrider.identity.quotas import Quotas
 
 DAY = 86_400
 
@@ -89,8 +91,27 @@ class Building:
             evaluator=self.evaluator,
             remote=self.remote,
             house=lambda: self.house,
+            identity=lambda: self.identity,
             every=self.every,
         )
+
+    @cached_property
+    def identity(self) -> "Identity":
+        """Recognises callers."""
+        from outrider.identity.identity import Identity
+
+        return Identity(self.database, self.settings.identity, self.http)
+
+    @cached_property
+    def quotas(self) -> "Quotas | None":
+        """How much everybody may use; None where nothing is limited."""
+        chosen = self.settings.identity.quotas
+        if not chosen.any:
+            return None
+        from outrider.app.usage import Usage
+        from outrider.identity.quotas import Quotas
+
+        return Quotas(self.database, chosen, Usage(self.database))
 
     @cached_property
     def house(self) -> "House":
@@ -226,7 +247,7 @@ class Building:
     @cached_property
     def runs(self) -> Runs:
         """The agents' work."""
-        return Runs(
+        runs = Runs(
             self.database,
             self.settings.agents,
             self.models,
@@ -237,6 +258,8 @@ class Building:
             sealing=Sealing(self.loaded),
             servers=self.remote,
         )
+        runs.beginning = self.quotas.beginning if self.quotas else None
+        return runs
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -261,6 +284,7 @@ class Building:
         """The tools that hosts are offered."""
         chosen = chosen_toolsets(self.settings.toolsets, self.every, self.services)
         box = Toolbox(chosen, self.services, self.events, self.settings.tools)
+        box.admit = self.quotas.admit if self.quotas else None
         stores = self.content if "content_store" in box.toolsets else None
         self.services[Offers] = Offers(stores, self.settings.content.offer)
         return box
@@ -270,8 +294,10 @@ class Building:
         from outrider.toolsets.evaluating.done import DONE, done_tool
         from outrider.toolsets.evaluating.watch import WatchedToolbox
 
-        box = (self.every.values(), self.services, self.events, self.settings.tools)
-        return WatchedToolbox(*box, watcher=self.evaluator.watcher, inner={DONE: done_tool()})
+        parts = (self.every.values(), self.services, self.events, self.settings.tools)
+        box = WatchedToolbox(*parts, watcher=self.evaluator.watcher, inner={DONE: done_tool()})
+        box.admit = self.quotas.admit if self.quotas else None
+        return box
 
     @cached_property
     def services(self) -> dict[type, Any]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from outrider.app.app import App
 from outrider.app.dashboard import Mounted
+from outrider.app.door import gate, hosts, metadata
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette
     from outrider.serve.health import ready
     from outrider.serve.http import http_app
 
-    chosen, dashboard = app.loaded.settings.serve, Mounted(app)
+    chosen, dashboard, door = app.loaded.settings.serve, Mounted(app), gate(app)
     site = http_app(
         app.servers(),
-        token=chosen.token,
-        allowed_hosts=tuple(chosen.allowed_hosts),
-        beside=[ready(_checks(app, draining)), *dashboard.routes],
-        middleware=_traced(app),
+        token="" if door else chosen.token,
+        allowed_hosts=hosts(app),
+        beside=[ready(_checks(app, draining)), *metadata(app), *dashboard.routes],
+        middleware=[*_traced(app), *door],
     )
     site.state.dashboard = dashboard
     return site

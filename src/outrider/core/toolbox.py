@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,6 +19,9 @@ from outrider.core.result import Result
 from outrider.core.tool import Services, Stake, Tool, Toolset
 
 
+Admit = Callable[[Tool, Call], Awaitable[None]]
+
+
 class Toolbox:
     """The offered tools of some toolsets, with the services that they need.
 
@@ -26,6 +29,7 @@ class Toolbox:
         tools: What is offered, by name. Tools that come and go are in it after a `refresh`.
         changes: Whether tools may come and go.
         version: Rises whenever some have.
+        admit: Asked before each call, where there are quotas; raises what the caller hears instead.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Toolbox:
         self._taken = frozenset(tool.name for tool in every)
         self._seen: tuple[Tool, ...] = ()
         self.version = 0
+        self.admit: Admit | None = None
         self._services = services
         self._events = events
 
@@ -184,6 +189,8 @@ class Toolbox:
         if call.grant is not None:
             call.grant.check(tool)
         given = tool.validated(arguments)
+        if self.admit is not None:
+            await self.admit(tool, call)
         consent(tool, self.policy.stakes, call, arguments)
         with anyio.move_on_after(tool.timeout):  # not fail_after: a tool's own TimeoutError is another matter
             return await tool.run(self._services, call, given)

@@ -70,6 +70,12 @@ class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
     people: dict[str, Quota] = Field({}, description="By person, in place of `person`")
     workspaces: dict[str, Quota] = Field({}, description="By workspace, in place of `workspace`")
 
+    @property
+    def any(self) -> bool:
+        """Whether anything is limited."""
+        every = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
+        return any(value is not None for quota in every for value in vars(quota).values())
+
 
 class IdentitySettings(BaseModel, extra="forbid", defer_build=True):
     """Who may call over HTTP, and how much."""

@@ -12,6 +12,7 @@ from outrider.core.egress.policy import EgressSettings
 from outrider.core.policy import ToolPolicy
 from outrider.core.storage.choose import ArtifactsSettings
 from outrider.dashboard.settings import DashboardSettings
+from outrider.identity.settings import IdentitySettings
 from outrider.pages.settings import PagesSettings
 from outrider.search.settings import SearchSettings
 from outrider.serve.telemetry.settings import TelemetrySettings
@@ -123,6 +124,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
     workspace: WorkspaceSettings = WorkspaceSettings()
     code: CodeSettings = CodeSettings()
     serve: ServeSettings = ServeSettings()
+    identity: IdentitySettings = IdentitySettings()
     dashboard: DashboardSettings = DashboardSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 
