@@ -27,7 +27,8 @@ def admitted(start: Start[P]) -> Start[P]:
             return await start(runs, agent, query, call, *args, **options)
         async with runs.beginning(call) as dollars:
             if dollars is not None:
-                options["budget"] = _within(options.get("budget"), dollars)
+                more: Any = options
+                more["budget"] = _within(more.get("budget"), dollars)
             return await start(runs, agent, query, call, *args, **options)
 
     return begin

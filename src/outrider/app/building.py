@@ -106,7 +106,7 @@ class Building:
     def quotas(self) -> "Quotas | None":
         """How much everybody may use; None where nothing is limited."""
         chosen = self.settings.identity.quotas
-        if not chosen.any:
+        if not chosen.limited:
             return None
         from outrider.app.usage import Usage
         from outrider.identity.quotas import Quotas

@@ -22,7 +22,8 @@ class Usage:
 
         from outrider.agents.tables import runs
 
-        query = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(runs.c.updated_at >= since, *_whose(runs, owner))
+        since_then = (runs.c.updated_at >= since, *_whose(runs, owner))
+        query = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(*since_then)
         return await self.database.short(lambda connection: connection.execute(query).scalar_one(), write=False)
 
     def working(self, connection: "Connection", owner: Owner) -> int:

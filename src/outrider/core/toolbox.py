@@ -18,7 +18,6 @@ from outrider.core.prompting import Offered, Prompt, ServiceContext, given, serv
 from outrider.core.result import Result
 from outrider.core.tool import Services, Stake, Tool, Toolset
 
-
 Admit = Callable[[Tool, Call], Awaitable[None]]
 
 

@@ -71,7 +71,7 @@ class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
     workspaces: dict[str, Quota] = Field({}, description="By workspace, in place of `workspace`")
 
     @property
-    def any(self) -> bool:
+    def limited(self) -> bool:
         """Whether anything is limited."""
         every = (self.person, self.workspace, *self.people.values(), *self.workspaces.values())
         return any(value is not None for quota in every for value in vars(quota).values())
