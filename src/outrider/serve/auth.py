@@ -35,7 +35,6 @@ class Toolsets(Protocol):
         ...
 
 
-
 class Caller(AuthenticatedUser):
     """The SDK's user, whose sessions are closed to everybody else, with what we know of the person.
 
