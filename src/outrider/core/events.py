@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import anyio
@@ -29,7 +29,8 @@ class Event:
 
     `outcome` is `ok`, `error` (the result itself says it failed), `asks`, `cancelled`, `bug` or an
     error's code; `seconds` is wall time; `size` counts the characters that the model got to read. `credential` and
-    `address` are known where callers must show who they are: what they showed, and from where.
+    `address` are known where callers must show who they are: what they showed, and from where. `provider` is who
+    answered, where a tool asks one of several.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Event:
     workspace: str | None = None
     credential: str | None = None
     address: str | None = None
+    provider: str | None = None
 
     @classmethod
     def of(
@@ -81,6 +83,10 @@ class Event:
             credential=_optional(call.grant.credential if call.grant else None),
             address=_optional(call.grant.address if call.grant else None),
         )
+
+    def answered_by(self, provider: object) -> "Event":
+        """The same record, with who answered; `None` and empty names leave it as it is."""
+        return replace(self, provider=storable(str(provider), 100)) if provider else self
 
 
 class Events:
@@ -136,12 +142,12 @@ class Events:
         from outrider.core.tables import events
 
         await self.flush()
-        query = select(events).order_by(events.c.at.desc()).limit(limit)
+        query = select(*(events.c[each.name] for each in fields(Event))).order_by(events.c.at.desc()).limit(limit)
         if session is not None:
             query = query.where(events.c.session == storable(session, 200))
         async with self._database.read() as connection:
             rows = await connection.execute(query)
-            return [Event(**row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name
+            return [Event(*row) for row in rows]
 
     async def sweep(self, keep_seconds: float) -> int:
         """Removes records older than that; returns how many. Raises Unavailable."""

@@ -5,7 +5,7 @@ epoch (UTC), JSON that Postgres keeps as JSONB. Import this only where a query i
 costs half a second of start-up.
 """
 
-from sqlalchemy import JSON, Column, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy import JSON, BigInteger, Column, Float, Integer, MetaData, String, Table, Text
 from sqlalchemy.dialects.postgresql import JSONB
 
 metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "pk": "pk_%(table_name)s"})
@@ -30,6 +30,8 @@ events = Table(
     Column("workspace", String(200)),
     Column("credential", String(200)),  # what the caller showed: a token's id, or the client of an identity provider
     Column("address", String(64)),  # of the caller on the network
+    Column("provider", String(100)),  # who answered, where a tool asks one of several
+    Column("written", BigInteger, index=True),  # Postgres alone: the transaction, for `history`
 )
 
 artifacts = Table(

@@ -1,0 +1,170 @@
+"""Looking back at calls: lists a part at a time, samples to count and measure, and what has just come in."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from outrider.core.db import Database, storable
+from outrider.core.errors import NotFound
+from outrider.core.events import Event
+from outrider.core.keyset import Batch, batch, mark, newest
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+SAMPLE = 10_000  # calls that are counted and measured at most: the newest
+GROUP = 200  # calls that come in together at most
+FAILED = "failed"  # of Wanted.outcome: everything but `ok`, `asks` and `cancelled`
+FINE = ("ok", "asks", "cancelled")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which calls; empty fields want all.
+
+    Attributes:
+        outcome: One outcome, or `failed` for all that are failures.
+        text: Words in tool, message or arguments, in any case.
+        since: Seconds since the epoch.
+    """
+
+    tool: str = ""
+    toolset: str = ""
+    provider: str = ""
+    outcome: str = ""
+    session: str = ""
+    text: str = ""
+    since: float = 0.0
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a sample keeps of a call; sizes are in characters."""
+
+    at: float
+    toolset: str
+    tool: str
+    provider: str | None
+    outcome: str
+    message: str
+    seconds: float
+    size: int
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome not in FINE
+
+
+class History:
+    """The calls of all processes that share the database. Everything raises Unavailable when that cannot be read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, wanted: Wanted, *, after: str = "", limit: int = 100) -> Batch[Event]:
+        """The newest first. Raises InvalidInput for a place `after` that is none."""
+        events = _events()
+        query = newest(_matching(wanted), events.c.at, events.c.id, after).limit(limit + 1)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return batch(rows, limit, _event, lambda row: mark(row["at"], row["id"]))
+
+    async def get(self, key: str) -> Event:
+        """One call. Raises NotFound."""
+        events = _events()
+        async with self._database.read() as connection:
+            query = events.select().where(events.c.id == storable(key, 36))
+            row = (await connection.execute(query)).mappings().first()
+        if row is None:
+            raise NotFound(f"no call {key[:40]!r}", hint="records are kept for `keep_days`")
+        return _event(row)
+
+    async def sample(self, wanted: Wanted) -> list[Taken]:
+        """The newest of them, at most 10,000, newest first."""
+        from sqlalchemy import select
+
+        events = _events()
+        columns = [events.c[each.name] for each in fields(Taken)]
+        query = select(*columns).where(*_conditions(wanted)).order_by(events.c.at.desc()).limit(SAMPLE)
+        async with self._database.read() as connection:
+            return [Taken(*row) for row in await connection.execute(query)]
+
+    async def arrived(self, cursor: str) -> tuple[list[Event], str]:
+        """What was written after the cursor, in that order, at most 200, and the cursor behind it.
+
+        An empty cursor gives nothing, and where the record ends now. Times of calls would not do: another process
+        writes its records a moment later, and they must not be missed.
+        """
+        arrivals = _of_sqlite if self._database.dialect == "sqlite" else _of_postgres
+        async with self._database.read() as connection:
+            return await arrivals(connection, cursor)
+
+
+def _events() -> Any:
+    from outrider.core.tables import events
+
+    return events
+
+
+def _event(row: Mapping[str, Any]) -> Event:
+    return Event(**{each.name: row[each.name] for each in fields(Event)})
+
+
+def _matching(wanted: Wanted) -> "Select[Any]":
+    return _events().select().where(*_conditions(wanted))
+
+
+def _conditions(wanted: Wanted) -> "list[ColumnElement[bool]]":
+    events = _events()
+    names = ("tool", "toolset", "provider", "session")
+    found = [events.c[name] == storable(value) for name in names if (value := getattr(wanted, name))]
+    if wanted.outcome:
+        found.append(events.c.outcome.not_in(FINE) if wanted.outcome == FAILED else events.c.outcome == wanted.outcome)
+    if wanted.since:
+        found.append(events.c.at >= wanted.since)
+    if wanted.text:
+        found.append(_containing(wanted.text))
+    return found
+
+
+def _containing(text: str) -> "ColumnElement[bool]":
+    """Arguments are searched as their JSON, which escapes what is not ASCII in one database and not in the other."""
+    from sqlalchemy import String, cast, or_
+
+    events, text = _events(), storable(text, 200)
+    arguments = cast(events.c.arguments, String)
+    plain = [each.icontains(text, autoescape=True) for each in (events.c.tool, events.c.message, arguments)]
+    return or_(*plain, arguments.icontains(json.dumps(text)[1:-1], autoescape=True))
+
+
+async def _of_sqlite(connection: "AsyncConnection", cursor: str) -> tuple[list[Event], str]:
+    """By row number: there is one writer at a time, and the next number is the highest."""
+    from sqlalchemy import Integer, func, literal_column, select
+
+    events, number = _events(), literal_column("events.rowid", Integer)
+    highest: Any = select(func.max(number)).select_from(events)
+    last = int((await connection.execute(highest)).scalar() or 0)
+    seen = int(cursor or last)
+    if seen > last:  # all that was there has been swept away, and numbers begin anew
+        seen = 0
+    query = select(events, number.label("number")).where(number > seen).order_by(number).limit(GROUP)
+    rows = (await connection.execute(query)).mappings().all()
+    return [_event(row) for row in rows], str(rows[-1]["number"] if rows else seen)
+
+
+async def _of_postgres(connection: "AsyncConnection", cursor: str) -> tuple[list[Event], str]:
+    """By transaction, of those that are older than all that still run: nothing can come of them any more."""
+    from sqlalchemy import and_, or_, select, text
+
+    events = _events()
+    horizon = (await connection.execute(text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"))).scalar()
+    if not cursor:
+        return [], f"{(horizon or 1) - 1}~z"  # behind every id of that transaction
+    transaction, _, key = cursor.partition("~")
+    seen = int(transaction)
+    later = or_(events.c.written > seen, and_(events.c.written == seen, events.c.id > key))
+    query = select(events).where(later, events.c.written < horizon).order_by(events.c.written, events.c.id).limit(GROUP)
+    rows = (await connection.execute(query)).mappings().all()
+    return [_event(row) for row in rows], f"{rows[-1]['written']}~{rows[-1]['id']}" if rows else cursor
