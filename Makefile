@@ -47,7 +47,7 @@ unit: .venv/dev.ready
 	$(RUN)/pytest tests/unit tests/contract -n auto
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n auto
+	$(RUN)/pytest tests/e2e -n auto --reruns 1 -rR
 
 # 130 small tasks for the browser's eyes and hands; their pages are fetched once.
 miniwob: .venv/browser.ready
