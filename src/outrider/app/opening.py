@@ -72,8 +72,9 @@ async def _sweep_daily(app: App) -> None:
     await app.database.used.wait()
     while True:
         with suppress(OutriderError):
-            await app.events.sweep(app.loaded.settings.keep_days * DAY)
+            await app.events.sweep(app.loaded.settings.keep_days * DAY, app.loaded.settings.identity.audit_days * DAY)
             await app.artifacts.sweep()
+            await app.identity().audit.sweep(app.loaded.settings.identity.audit_days)
             await anyio.to_thread.run_sync(app.workspaces.sweep)
             await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
             await app.content.sweep()

@@ -149,14 +149,18 @@ class Events:
             rows = await connection.execute(query)
             return [Event(*row) for row in rows]
 
-    async def sweep(self, keep_seconds: float) -> int:
-        """Removes records older than that; returns how many. Raises Unavailable."""
+    async def sweep(self, keep_seconds: float, audited_seconds: float = 0.0) -> int:
+        """Removes records older than that, those of callers who showed who they are after `audited_seconds` at the
+        earliest; returns how many. Raises Unavailable.
+        """
         from sqlalchemy import delete
 
         from outrider.core.tables import events
 
         async with self._database.write() as connection:
-            gone = await connection.execute(delete(events).where(events.c.at < time.time() - keep_seconds))
+            now = time.time()
+            audited = events.c.credential.is_(None) | (events.c.at < now - audited_seconds)
+            gone = await connection.execute(delete(events).where(events.c.at < now - keep_seconds, audited))
             return gone.rowcount
 
     async def _insert(self, batch: list[Event]) -> None:

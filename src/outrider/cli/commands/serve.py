@@ -64,10 +64,11 @@ def _announce(address: str, metrics: str | None, dashboard: str) -> None:
 def _refuse_open_door(settings: Loaded) -> None:
     """Who can reach the port can use the tools: beyond this machine that needs a token."""
     chosen = settings.settings.serve
-    if not chosen.token and not _is_loopback(chosen.host):
+    if not chosen.token and not settings.settings.identity.on and not _is_loopback(chosen.host):
         raise NotConfigured(
             f"serve.host {chosen.host} can be reached from other machines, and there is no serve.token",
-            hint="set OUTRIDER_SERVE__TOKEN to a long random text, or listen on 127.0.0.1",
+            hint="set OUTRIDER_SERVE__TOKEN to a long random text or OUTRIDER_IDENTITY__TOKENS=true, "
+            "or listen on 127.0.0.1",
         )
 
 
