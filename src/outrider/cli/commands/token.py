@@ -1,0 +1,140 @@
+"""`outrider token`: bearer tokens for people and programs of a team; made, listed, taken back."""
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import print_json, run, warn
+from outrider.core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from outrider.identity.tokens import Token
+
+ROLES = click.Choice(["viewer", "member", "owner"])
+
+
+@click.group()
+def command() -> None:
+    """Make, list and revoke tokens that callers of `outrider serve` show (setting identity.tokens)."""
+
+
+@command.command()
+@click.argument("person")
+@click.option("--label", default="", help="What it is for.")
+@click.option("--workspace", "workspaces", multiple=True, help="Where it is good (repeatable); all of the person's.")
+@click.option("--toolsets", metavar="A,B", help="Toolsets that it opens; all if not given.")
+@click.option("--role", type=ROLES, default="owner", show_default=True, help="The most that it gives its person.")
+@click.option("--days", type=click.FloatRange(min=0, min_open=True), default=90, show_default=True)
+@click.option("--forever", is_flag=True, help="Good until it is revoked.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def create(person: str, sets: tuple[str, ...], *, as_json: bool, **wish: Any) -> None:
+    """Make a token for PERSON, who must be in a workspace. It is shown this once."""
+    settings = loaded(sets)
+    token, secret = run(lambda: _created(settings, person, wish), as_json=as_json)
+    if as_json:
+        print_json(_facts(token) | {"token": secret})
+    else:
+        click.echo(secret)
+        where = ", ".join(token.workspaces) or "all workspaces of theirs"
+        what = "all toolsets" if token.toolsets is None else ", ".join(token.toolsets)
+        click.echo(f"{token.id} for {person}: {where}; {what}; until {_day(token.expires_at)}", err=True)
+        click.echo("It will not be shown again: keep it where secrets are kept.", err=True)
+    if not settings.settings.identity.tokens:
+        warn(["`outrider serve` asks for tokens only with identity.tokens=true (OUTRIDER_IDENTITY__TOKENS=true)"])
+
+
+@command.command("list")
+@click.option("--person", default="", help="Only theirs.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def list_(sets: tuple[str, ...], person: str, *, as_json: bool) -> None:
+    """List tokens, newest first; never what they are."""
+    rows = [_facts(each) for each in run(lambda: _all(loaded(sets), person), as_json=as_json)]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        places = ",".join(row["workspaces"]) or "*"
+        tools = "*" if row["toolsets"] is None else ",".join(row["toolsets"])
+        used = row["used_at"] or "never"
+        click.echo(
+            f"{row['id']}  {row['state']:<7}  {row['person']}  {row['role']}  in {places}  for {tools}  "
+            f"until {row['expires_at'] or 'revoked'}  used {used}  {row['label']}".rstrip()
+        )
+    if not rows:
+        click.echo("there are no tokens yet: outrider token create <person>")
+
+
+@command.command()
+@click.argument("token_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@setting
+def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
+    """Take the token of that ID back, for good. Within two seconds no replica accepts it any more."""
+    token = run(lambda: _revoked(loaded(sets), token_id), as_json=as_json)
+    if as_json:
+        print_json(_facts(token))
+    else:
+        click.echo(f"{token.id} of {token.person} is revoked")
+
+
+async def _created(settings: Any, person: str, wish: dict[str, Any]) -> "tuple[Token, str]":
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        identity = app.identity()
+        token, secret = await identity.tokens.create(
+            person,
+            label=wish["label"],
+            role=wish["role"],
+            workspaces=wish["workspaces"],
+            toolsets=_toolsets(app.every, wish["toolsets"]),
+            days=None if wish["forever"] else wish["days"],
+        )
+        await identity.audit.note("token.create", f"{token.id} for {token.person}", credential="command line")
+        return token, secret
+
+
+async def _all(settings: Any, person: str) -> "list[Token]":
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        return await app.identity().tokens.all(person)
+
+
+async def _revoked(settings: Any, token_id: str) -> "Token":
+    from outrider.app import open_app
+
+    async with open_app(settings) as app:
+        token = await app.identity().tokens.revoke(token_id)
+        await app.identity().audit.note("token.revoke", f"{token.id} of {token.person}", credential="command line")
+        return token
+
+
+def _toolsets(every: dict[str, Any], wanted: str | None) -> tuple[str, ...] | None:
+    """The true names of the toolsets. Raises InvalidInput for an unknown one."""
+    if wanted is None or wanted.strip() == "all":
+        return None
+    known = {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
+    names = [part.strip() for part in wanted.split(",") if part.strip()]
+    for name in names:
+        if name not in known:
+            raise InvalidInput(f"--toolsets: no toolset {name!r}", hint=f"the toolsets are {', '.join(every)}")
+    return tuple(dict.fromkeys(known[name] for name in names))
+
+
+def _facts(token: "Token") -> dict[str, Any]:
+    times = {name: moment(getattr(token, name)) for name in ("created_at", "expires_at", "used_at", "revoked_at")}
+    return vars(token) | times | {"state": token.state(time.time())}
+
+
+def moment(at: float | None) -> str | None:
+    return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="seconds")
+
+
+def _day(at: float | None) -> str:
+    return "it is revoked" if at is None else datetime.fromtimestamp(at).astimezone().date().isoformat()

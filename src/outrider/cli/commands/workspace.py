@@ -1,0 +1,103 @@
+"""`outrider workspace`: what teams share, and who is in it as what."""
+
+from typing import Any
+
+import click
+
+from outrider.cli.commands.token import ROLES, moment
+from outrider.cli.options import loaded, setting
+from outrider.cli.output import print_json, run
+
+NAME = click.argument("name", metavar="WORKSPACE")
+PERSON = click.argument("person")
+JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
+
+
+@click.group()
+def command() -> None:
+    """Make and list workspaces, and say who is in them."""
+
+
+@command.command()
+@NAME
+@click.option("--owner", default="", help="Somebody to put in it as its owner.")
+@setting
+def create(name: str, sets: tuple[str, ...], owner: str) -> None:
+    """Make a workspace."""
+    run(lambda: _done(sets, "workspace.create", name, owner, lambda workspaces: workspaces.create(name, owner)))
+    click.echo(f"workspace {name} is made{f', its owner is {owner}' if owner else ''}")
+
+
+@command.command("list")
+@JSON
+@setting
+def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
+    """List workspaces."""
+    rows = [vars(each) | {"created_at": moment(each.created_at)} for each in run(lambda: _all(sets), as_json=as_json)]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        click.echo(f"{row['name']}  {row['members']} members  since {row['created_at']}")
+    if not rows:
+        click.echo("there are no workspaces yet: outrider workspace create <name> --owner <person>")
+
+
+@command.command()
+@NAME
+@JSON
+@setting
+def members(name: str, sets: tuple[str, ...], *, as_json: bool) -> None:
+    """List who is in a workspace."""
+    rows = [vars(each) | {"added_at": moment(each.added_at)} for each in run(lambda: _members(sets, name))]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        click.echo(f"{row['person']}  {row['role']}  since {row['added_at']}")
+
+
+@command.command()
+@NAME
+@PERSON
+@click.option("--role", type=ROLES, default="member", show_default=True, help="Viewers may use tools that only read.")
+@setting
+def add(name: str, person: str, sets: tuple[str, ...], role: Any) -> None:
+    """Put somebody into a workspace, or give them another role."""
+    detail = f"{person} as {role}"
+    run(lambda: _done(sets, "member.add", name, detail, lambda workspaces: workspaces.add(name, person, role)))
+    click.echo(f"{person} is {role} of {name}")
+
+
+@command.command()
+@NAME
+@PERSON
+@setting
+def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
+    """Take somebody out of a workspace: within two seconds their tokens open nothing there any more."""
+    run(lambda: _done(sets, "member.remove", name, person, lambda workspaces: workspaces.remove(name, person)))
+    click.echo(f"{person} is not in {name} any more")
+
+
+async def _done(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
+    """Makes the change and writes it into the audit."""
+    from outrider.app import open_app
+
+    async with open_app(loaded(sets)) as app:
+        identity = app.identity()
+        await change(identity.workspaces)
+        await identity.audit.note(action, detail or name, workspace=name, credential="command line")
+
+
+async def _all(sets: tuple[str, ...]) -> Any:
+    from outrider.app import open_app
+
+    async with open_app(loaded(sets)) as app:
+        return await app.identity().workspaces.all()
+
+
+async def _members(sets: tuple[str, ...], name: str) -> Any:
+    from outrider.app import open_app
+
+    async with open_app(loaded(sets)) as app:
+        return await app.identity().workspaces.members(name)
