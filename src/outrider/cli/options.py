@@ -1,6 +1,7 @@
 """Options that several commands share, and how they become settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -34,8 +35,11 @@ def setting(function: F) -> F:
     return click.option("--set", "sets", metavar="NAME=VALUE", multiple=True, help=help_text)(function)
 
 
-def loaded(sets: tuple[str, ...] = (), **flags: str | None) -> Loaded:
-    """The settings under the given flags. Raises InvalidInput."""
+def loaded(
+    sets: tuple[str, ...] = (), host: tuple[Mapping[str, str], Path] | None = None, /, **flags: str | None
+) -> Loaded:
+    """The settings under the given flags, of a host's environment and directory or of our own. Raises InvalidInput."""
+    environ, workspace = host or (None, None)
     first_run()
     values: dict[str, Any] = {}
     chosen = {name: flags.get(name) for name in ("toolsets", "names", "assistant")}
@@ -48,7 +52,7 @@ def loaded(sets: tuple[str, ...] = (), **flags: str | None) -> Loaded:
     values |= {name: _listed(name, text) for name, text in chosen.items() if text is not None}
     if given := {name: _names(text) for name, text in tools.items() if text is not None}:
         values["tools"] = values.get("tools", {}) | given
-    return load(values)
+    return load(values, environ=environ, workspace=workspace)
 
 
 def _put(values: dict[str, Any], place: tuple[str, ...], text: str) -> None:

@@ -1,14 +1,8 @@
-"""Keeps standard output for JSON-RPC alone, from before the first import until after the last exit hook.
+"""The client's pipes, once `relay/wire.py` has taken them away from everybody else."""
 
-A library that prints while it is imported, a child process that inherits the descriptor, an exit
-hook that says goodbye: each would break the client's parser. So the real pipes move to private
-descriptors and what everybody believes to be stdout becomes stderr. This must run before anything
-else is imported, hence only `os` and `sys`.
-"""
-
-import os
-import sys
 from typing import NamedTuple
+
+from outrider.relay import wire
 
 
 class Wire(NamedTuple):
@@ -20,10 +14,4 @@ class Wire(NamedTuple):
 
 def claim() -> Wire:
     """Takes descriptors 0 and 1 away from the process: it now reads nothing and prints to stderr."""
-    sys.stdout.flush()
-    wire = Wire(os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return wire
+    return Wire(*wire.claim())

@@ -1,6 +1,12 @@
-"""`outrider mcp`: one client over standard input and output."""
+"""`outrider mcp`: one client over standard input and output.
+
+`__main__` comes before: it relays to the one process of this user (`outrider.relay`), which reads these options with
+`chosen`. The command itself runs where there is no such process.
+"""
 
 import logging
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -8,29 +14,51 @@ import click
 
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import settle
+from outrider.settings import Loaded
+
+SESSION = "default"
 
 
 @click.command()
 @serving
 @click.option("--name", default="outrider", show_default=True, help="The server's name in the client.")
-@click.option("--session", default="default", show_default=True, help="Session of calls that name none.")
+@click.option("--session", help="Session of calls that name none [default: one of this host's own].")
+@click.option("--no-daemon", is_flag=True, help="Serve from this process, not from the one that all hosts share.")
 @click.pass_obj
-def command(wire: Any, sets: tuple[str, ...], name: str, session: str, **flags: str | None) -> None:
+def command(
+    wire: Any,
+    sets: tuple[str, ...],
+    name: str,
+    session: str | None,
+    no_daemon: bool,  # noqa: ARG001 - read before anything is imported
+    **flags: str | None,
+) -> None:
     """Serve MCP over stdio. This is the line for Claude Code, Codex, Cursor and VS Code."""
     settings = loaded(sets, **flags)
     logging.getLogger().setLevel(settings.settings.log_level.upper())
     for warning in settings.warnings:
         logging.getLogger("outrider").warning(warning)
-    anyio.run(_serve, settings, wire, name, session)
+    anyio.run(_serve, settings, wire, name, session or SESSION)
+
+
+def chosen(
+    arguments: list[str], environ: Mapping[str, str], workspace: Path, parent: click.Context
+) -> tuple[Loaded, str, str]:
+    """Settings, name and session that a host wants; the session is empty if it chose none.
+
+    Raises InvalidInput, and click's own exceptions as the command would.
+    """
+    given = command.make_context("mcp", arguments, parent=parent).params
+    name, session, _ = given.pop("name"), given.pop("session"), given.pop("no_daemon")
+    return loaded(given.pop("sets"), (environ, workspace), **given), name, session or ""
 
 
 async def _serve(settings: Any, wire: Any, name: str, session: str) -> None:
     from outrider.app import open_app
-    from outrider.app.dashboard import dashboard
     from outrider.serve.stdio import serve_stdio
     from outrider.serve.wire import Wire, claim
 
-    async with open_app(settings) as app, dashboard(app):
+    async with open_app(settings) as app:
         server = app.server(name=name, session=session)
         settle()
         await serve_stdio(server, Wire(*wire) if wire else claim())

@@ -1,0 +1,112 @@
+"""What one host wants: its settings, its server's name, its session."""
+
+import os
+import re
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from outrider.settings import Loaded, Settings
+from outrider.settings.layers import leaves
+
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+SQLITE = "sqlite"
+# What programs that the settings name are given of the environment, and how npm gets one of them.
+FOR_PROGRAMS = re.compile(
+    r"PATH|HOME|LANG|LC_ALL|TMPDIR|XDG_RUNTIME_DIR|DISPLAY|SSL_CERT_FILE|npm_config_.*|https?_proxy|no_proxy|"
+    r"node_extra_ca_certs",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a host wants.
+
+    Attributes:
+        loaded: Its settings.
+        name: The server's name in the client.
+        session: The session of calls that name none; empty if the host chose none.
+    """
+
+    loaded: Loaded
+    name: str
+    session: str
+
+
+@contextmanager
+def standing_in(folder: str) -> Generator[None]:
+    """For the time of reading settings, what is relative starts where the host is. Nothing else runs meanwhile."""
+    before = Path.cwd()
+    try:
+        os.chdir(folder)
+    except OSError:  # it is gone, or we may not look: nothing relative can be meant
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def anchored(loaded: Loaded) -> Loaded:
+    """The settings as they are wherever the process stands, with that part of the environment which they read."""
+    folder, settings = loaded.workspace, loaded.settings
+    found = settings.model_copy(
+        update={
+            "data_dir": folder / settings.data_dir,
+            "database": _database(settings.database, folder),
+            "browser": settings.browser.model_copy(
+                update={"executable": _program(settings.browser.executable, folder)}
+            ),
+            "content": settings.content.model_copy(
+                update={"roots": [str(folder / Path(each).expanduser()) for each in settings.content.roots]}
+            ),
+            "mcpServers": {
+                name: each.model_copy(
+                    update={
+                        "cwd": each.cwd if each.cwd.startswith("$") else str(folder / each.cwd),
+                        "env": ({"PATH": loaded.environ["PATH"]} if "PATH" in loaded.environ else {}) | each.env,
+                    }
+                )
+                for name, each in settings.mcpServers.items()
+            },
+        }
+    )
+    return replace(loaded, settings=found, environ=used(loaded.environ, settings))
+
+
+def used(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """The variables that the settings name, or that keys of known providers may be in."""
+    from outrider.agents.models.known import known as models
+    from outrider.search.access import known as providers
+
+    wanted = {word for _, value in leaves(settings.model_dump(mode="json")) for word in _words(value)}
+    wanted |= {name for each in models().values() for name in each.env}
+    wanted |= {name for each in providers().values() for credential in each.credentials for name in credential.env}
+    program = settings.search.agent_browser
+    runs = bool(program.command or program.auto_install)
+    return {name: environ[name] for name in environ if name in wanted or (runs and FOR_PROGRAMS.fullmatch(name))}
+
+
+def _words(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from WORD.findall(value)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _words(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _words(each)
+
+
+def _database(address: str, folder: Path) -> str:
+    scheme, separator, path = address.partition(":///")
+    if not (separator and scheme.startswith(SQLITE) and path) or path.startswith((":", "file:")):
+        return address
+    return f"{scheme}:///{folder / path}"
+
+
+def _program(name: str, folder: Path) -> str:
+    return str(folder / Path(name).expanduser()) if os.sep in name else name

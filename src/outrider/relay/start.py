@@ -1,0 +1,77 @@
+"""Starts the daemon: exactly one, however many hosts begin at the same moment."""
+
+import os
+import select
+import sys
+
+from outrider.relay import door
+from outrider.relay.places import Place
+
+PATIENCE = 60.0  # seconds that a start may take on a busy machine
+
+
+class NotStarted(Exception):
+    """The daemon did not start, and why."""
+
+
+def connected(place: Place) -> "door.sockets.socket":
+    """A connection to the daemon, which is started if there is none. Raises NotStarted, Untrusted and OSError."""
+    try:
+        return door.knock(place)
+    except door.Gone:
+        pass
+    import fcntl
+
+    place.prepare()
+    lock = os.open(place.starting, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # who comes second waits here, until the first has started it
+        try:
+            return door.knock(place)
+        except door.Gone:
+            start(place)
+        return door.knock(place)
+    except door.Gone:
+        raise NotStarted("it does not answer") from None
+    finally:
+        os.close(lock)
+
+
+def start(place: Place) -> None:
+    """Starts a daemon and waits until it listens. Raises NotStarted."""
+    if not sys.executable:
+        raise NotStarted("there is no Python program to start it with")
+    ready, told = os.pipe()
+    try:
+        os.set_inheritable(told, True)
+        nothing = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+        nothing += [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
+        command = [sys.executable, "-P", "-m", "outrider", "daemon", "run", place.folder, str(told)]
+        child = os.posix_spawn(sys.executable, command, _environ(), file_actions=nothing)
+        os.close(told)
+        told = -1
+        os.waitpid(child, 0)  # it goes on as nobody's child
+        _await(ready)
+    finally:
+        os.close(ready)
+        if told >= 0:
+            os.close(told)
+
+
+def _await(ready: int) -> None:
+    """The daemon writes `ready`, or why it ends."""
+    words = b""
+    while not words.endswith(b"\n"):
+        if not select.select([ready], [], [], PATIENCE)[0]:
+            raise NotStarted(f"it did not begin to listen in {PATIENCE:.0f} seconds")
+        piece = os.read(ready, 4_096)
+        if not piece:
+            break
+        words += piece
+    if words != b"ready\n":
+        raise NotStarted(words.decode("utf-8", "replace").strip() or "it ended at once")
+
+
+def _environ() -> dict[str, str]:
+    """The person's environment without the settings in it: those are each host's own."""
+    return {name: os.environ[name] for name in os.environ if not name.startswith("OUTRIDER_")}
