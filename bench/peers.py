@@ -57,7 +57,7 @@ def node_command(package: str, script: str) -> list[str] | None:
 
 def outrider(*options: str) -> list[str]:
     """How to start our own server."""
-    return [sys.executable, "-m", "outrider", "mcp", *options]
+    return [sys.executable, "-m", "outrider", "mcp", "--no-daemon", *options]
 
 
 def servers() -> dict[str, list[str]]:

@@ -180,7 +180,7 @@ async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
 @pytest.mark.parametrize("given", [["--assistant", "anna"], []], ids=["option", "environment"])
 async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, given: list[str]):
     environ = {"HOME": str(home)} | ({} if given else {"OUTRIDER_ASSISTANT": "anna"})
-    command = ["-m", "outrider", "mcp", "--toolsets", "playbook", *given]
+    command = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "playbook", *given]
     async with Client(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
         made = await client.call_tool("create_playbook", PRICES)
         assert made.structured_content

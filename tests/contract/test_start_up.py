@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-OUTRIDER = ("-m", "outrider", "mcp")
+OUTRIDER = ("-m", "outrider", "mcp", "--no-daemon")
 # The least that a server can be: the SDK's low-level one, with one tool.
 BARE = """
 import anyio

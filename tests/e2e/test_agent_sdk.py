@@ -69,7 +69,14 @@ async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names
 
 async def test_a_client_starts_the_command_and_reads_a_page(home: Path):
     async with fakes.serve(SITE) as site:
-        arguments = ["-m", "outrider", "mcp", "--set", f"egress.allow=127.0.0.1:{site.rsplit(':', 1)[1]}"]
+        arguments = [
+            "-m",
+            "outrider",
+            "mcp",
+            "--no-daemon",
+            "--set",
+            f"egress.allow=127.0.0.1:{site.rsplit(':', 1)[1]}",
+        ]
         server = {"type": "stdio", "command": sys.executable, "args": arguments, "env": {"HOME": str(home)}}
         model = Model("mcp__outrider__web_fetch", {"url": f"{site}/wal"})
         answer = await ask(home, model, {"outrider": server}, "mcp__outrider__web_fetch")

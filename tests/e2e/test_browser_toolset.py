@@ -207,7 +207,10 @@ async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home:
     async with fakes.serve(site()) as url:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
         command = StdioServerParameters(
-            command=sys.executable, args=["-m", "outrider", "mcp", "--toolsets", "browser"], env=environ, cwd=home
+            command=sys.executable,
+            args=["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "browser"],
+            env=environ,
+            cwd=home,
         )
         with anyio.fail_after(PATIENCE):
             async with Client(command) as client:

@@ -81,7 +81,9 @@ async def kettles(scope: Any, _receive: Any, send: Any) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_finds_no_fault_with_any_schema_over_stdio(inspect, era: str):
-    code, answer = inspect((*OUTRIDER, "mcp", "--toolsets", "all"), era, "--method", "tools/list", "--strict")
+    code, answer = inspect(
+        (*OUTRIDER, "mcp", "--no-daemon", "--toolsets", "all"), era, "--method", "tools/list", "--strict"
+    )
     assert code == 0
     assert {"web_search", "web_fetch", "websearch", "webbrowser", "search"} <= {
         each["name"] for each in answer["tools"]
@@ -99,7 +101,7 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served:
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
     async with fakes.serve(kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
-        target = (*OUTRIDER, "mcp", "--set", allow)
+        target = (*OUTRIDER, "mcp", "--no-daemon", "--set", allow)
         code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
     assert code == 0
     assert "the air presses less" in answer["content"][0]["text"]
@@ -117,7 +119,7 @@ async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_inspector_sees_a_failed_call_as_a_failed_call(inspect, era: str):
-    code, answer = inspect((*OUTRIDER, "mcp"), era, *reading("http://169.254.169.254/latest"))
+    code, answer = inspect((*OUTRIDER, "mcp", "--no-daemon"), era, *reading("http://169.254.169.254/latest"))
     assert code != 0
     assert answer["isError"] is True
     assert answer["structuredContent"]["error"]["code"] == "egress"

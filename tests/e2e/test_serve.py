@@ -78,7 +78,7 @@ async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Pa
             async with Client(address) as client:
                 await client.call_tool("web_fetch", {"url": url})
             process.kill()
-    arguments = ["-m", "outrider", "mcp", "--set", "search.order=local", "--set", "search.keyless=true"]
+    arguments = ["-m", "outrider", "mcp", "--no-daemon", "--set", "search.order=local", "--set", "search.keyless=true"]
     arguments += ["--set", "search.disabled=tavily,you,firecrawl,exa,ddgs"]
     command = StdioServerParameters(command=sys.executable, args=arguments, env={"HOME": str(home)})
     async with Client(command) as client:
@@ -88,7 +88,7 @@ async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Pa
 
 async def test_a_client_that_vanishes_ends_the_stdio_server(home: Path):
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-m", "outrider", "mcp"]
+    command = [sys.executable, "-m", "outrider", "mcp", "--no-daemon"]
     with subprocess.Popen(command, env=environment, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
         process.stdin.close()
