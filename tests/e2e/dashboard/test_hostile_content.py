@@ -1,0 +1,211 @@
+"""Hostile names, texts and files in the library, in a real browser: nothing of them runs, loads or leads away."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakes
+import houses
+import library_shelf
+import payloads
+from dashboard_desk import Desk, View, desk
+from outrider.browser.browser import Browser
+from outrider.content import Draft
+from outrider.core.context import Call
+from outrider.plans import Plans
+from outrider.playbooks import Playbooks
+from outrider.playbooks.playbook import Action, Step, Workflow
+from payloads import Canary
+
+pytestmark = pytest.mark.anyio
+MOST = 200_000  # bytes of a page's HTML
+SECTIONS = ("", "/stores", "/playbooks", "/plans", "/states", "/screenshots", "/files", "/pages", "/workspaces")
+SIZES = """async () => {
+    const ours = [...document.querySelectorAll('main a[href^="/"]:not([download])')];
+    const links = ours.map((link) => link.getAttribute("href"));
+    return { links, size: new Blob([document.documentElement.outerHTML]).size,
+        foreign: [...document.querySelectorAll("[src],[href],[action],[data],[srcdoc]")]
+            .flatMap((each) => ["src", "href", "action", "data", "srcdoc"].map((name) => each[name] ?? ""))
+            .filter((value) => typeof value === "string" && value && !value.startsWith(location.origin + "/")),
+        handlers: [...document.querySelectorAll("*")]
+            .flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on")) };
+}"""
+
+EMBEDDED = """async (ids) => {
+    const tried = ids.flatMap((id) => [
+        Object.assign(document.createElement("script"), { src: `/files/${id}` }),
+        Object.assign(document.createElement("link"), { rel: "stylesheet", href: `/files/${id}?style` }),
+    ]);
+    const frames = ids.map((id) => Object.assign(document.createElement("iframe"), { src: `/files/${id}?frame` }));
+    const ends = tried.map((each) => new Promise((done) => {
+        each.onload = () => done("ran");
+        each.onerror = () => done("refused");
+    }));
+    document.head.append(...tried);
+    document.body.append(...frames);
+    const counted = {};
+    for (const end of await Promise.all(ends)) counted[end] = (counted[end] ?? 0) + 1;
+    frames.forEach((each) => each.remove());
+    return counted;
+}"""
+
+
+@pytest.fixture(scope="module")
+async def home_server() -> AsyncGenerator[Canary]:
+    async with payloads.canary() as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+async def office(
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, home_server: Canary
+) -> AsyncGenerator[Desk]:
+    home: Path = tmp_path_factory.mktemp("hostile")
+    async with desk(home, chromium, toolsets=["all"]) as found:
+        await fill(found, home_server.url)
+        yield found
+
+
+async def fill(office: Desk, home: str) -> None:
+    """Everything that the library shows, named and filled by somebody hostile."""
+    app, evil = office.app, payloads.texts(home)
+    for text in evil:
+        call = Call(session=text, assistant=text)
+        await Plans(app.database).change(
+            call, lambda plan, text=text: plan.pursuing(text).with_todo(text).observing(text)
+        )
+        await Playbooks(app.database).create(call, workflow(text))
+        await library_shelf.keep_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
+    await keep_texts(office, evil)
+    for name in payloads.names():
+        await library_shelf.put(app, b"harmless", name, session=evil[0])
+    for name, kind, data in payloads.files(home):
+        await library_shelf.put(app, data, name, kind, session=evil[3])
+    origins = [{"origin": text, "localStorage": []} for text in evil]
+    app.browsers.states.save("hostile", {"cookies": [], "origins": origins})
+    place = app.workspaces.of(Call(session=evil[3]))
+    for number, text in enumerate(evil):
+        path = place.directory / text.replace("/", "_").replace("\0", "")[:80]
+        path.write_text(text)
+        (place.directory / f"page{number}.html").write_text(text)
+
+
+async def keep_texts(office: Desk, evil: list[str]) -> None:
+    """One store of hostile texts, and one store a text of a hostile name."""
+    call = Call(session="hostile")
+    for text in evil:
+        await office.app.content.create_store(call, text, text)
+    store = await office.app.content.create_store(call, "all")
+    drafts = [
+        Draft(f"# {text}\n\n{text} needle", text, "text/html", text, text, facts={text: text}, markdown=True)
+        for text in evil
+    ]
+    await office.app.content.add_many(call, drafts, store.id)
+
+
+def workflow(text: str) -> Workflow:
+    """A playbook whose every word is hostile."""
+    step = Step(description=text, action=Action(toolName=text[:100], purpose=text), requiredData=[text[:100]])
+    return Workflow(goal=text, initialCommand=text, inputs=[text[:100]], workflow=[step])
+
+
+async def inspect(view: View, path: str) -> list[str]:
+    """Shows a page of the library and looks for what does not belong there; the addresses that it links to."""
+    await view.go(path)
+    assert (await view.js("location.pathname + location.search")).startswith(path.partition("?")[0])
+    seen: dict[str, Any] = await view.page.evaluate_in("", SIZES)
+    assert seen["foreign"] == [], path
+    assert seen["handlers"] == [], path
+    assert seen["size"] < MOST, path
+    assert await view.js("document.title") != "ran"
+    return seen["links"]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+async def test_lists_of_hostile_things_show_them_as_words(office: Desk, home_server: Canary, section: str):
+    view = await office.open("/calls")
+    links = await inspect(view, f"/library{section}")
+    for part in sorted({link for link in links if "after=" in link}):
+        await inspect(view, part)
+    assert view.complaints == []
+    assert home_server.calls == []
+    await office.tidy()
+
+
+@pytest.mark.parametrize("section", [each for each in SECTIONS if each not in ("", "/states", "/screenshots")])
+async def test_pages_of_hostile_things_show_them_as_words(office: Desk, home_server: Canary, section: str):
+    view = await office.open("/calls")
+    links = await inspect(view, f"/library{section}")
+    inner = [link for link in dict.fromkeys(links) if link.count("/") > 2 and "?" not in link]
+    assert inner
+    for link in inner[:4]:
+        deeper = await inspect(view, link)
+        for each in [each for each in dict.fromkeys(deeper) if each.startswith((link, "/library/contents/"))][:2]:
+            await inspect(view, each)
+    assert view.complaints == []
+    assert home_server.calls == []
+    await office.tidy()
+
+
+async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(office: Desk, home_server: Canary):
+    view = await office.open("/calls")
+    store = next(
+        each.store.id for each in (await office.app.content.overview.stores()).items if each.store.name == "all"
+    )
+    await inspect(view, f"/library/stores/{store}?find=needle+script+%3Cimg%3E")
+    assert await view.js("[...document.querySelectorAll('mark')].some((each) => each.textContent === 'needle')")
+    assert view.complaints == []
+    assert home_server.calls == []
+    await office.tidy()
+
+
+async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(office: Desk, home_server: Canary):
+    view = await office.open("/library/files")
+    for name, kind, data in payloads.files(home_server.url)[:10]:
+        key = await library_shelf.put(office.app, data, name, kind)
+        opened = await view.page.send("Page.navigate", {"url": f"{view.place}files/{key}"})
+        assert opened["errorText"] == "net::ERR_ABORTED", name  # a download, in the words of a navigation
+        assert await view.js("location.pathname + document.title") == "/library/filesFiles · Outrider"
+    assert home_server.calls == []
+    await office.tidy()
+
+
+async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(office: Desk, home_server: Canary):
+    view = await office.open("/library/files")
+    ids = [artifact.id for artifact in (await office.app.artifacts.listed(pictures=False, limit=40)).items]
+    assert await view.page.evaluate_in("", EMBEDDED, ids) == {"refused": 2 * len(ids)}
+    assert await view.js("document.title") == "Files · Outrider"
+    assert home_server.calls == []
+    await office.tidy()
+
+
+async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(office: Desk, home_server: Canary):
+    async with payloads.canary() as other:
+        evil = "".join(f"<div>{text}</div>" for text in payloads.texts(other.url)[:1])
+        async with fakes.serve(houses.pages({"/": f"<!doctype html><title>x</title>{evil}"})) as site:
+            view = await office.open("/calls")
+            await view.go(f"{site}/")
+            await view.until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/ran'))")
+        assert other.calls == ["/ran"]
+    assert home_server.calls == []
+    await office.tidy()
+
+
+async def test_the_headers_of_a_hostile_file_are_ours_alone(office: Desk):
+    async with office.client() as client:
+        for artifact in (await office.app.artifacts.listed(limit=100)).items:
+            answer = await client.get(f"/files/{artifact.id}")
+            said = answer.headers
+            assert said["content-security-policy"] == "sandbox; default-src 'none'"
+            assert said["x-content-type-options"] == "nosniff"
+            assert "set-cookie" not in said
+            assert "x-injected" not in said
+            assert "html" not in said["content-type"]
+            assert "xml" not in said["content-type"] or "openxml" in said["content-type"]
+            disposed = said["content-disposition"]
+            assert disposed.isascii()
+            assert len(disposed) < 2_000
+            assert "/" not in disposed.partition(";")[2].replace("UTF-8''", "")
+            assert disposed.startswith("attachment; ") or said["content-type"] == "image/gif"

