@@ -22,13 +22,14 @@ class Gate:
     Attributes:
         paused_at: Since when it is shut, in seconds since the epoch; None while it is open.
         waiting: How many calls wait.
+        bell: Rings when it opens, and when a call comes to wait.
     """
 
     def __init__(self, patience: float) -> None:
         self.paused_at: float | None = None
         self.waiting = 0
         self._patience = patience
-        self._bell = Bell()
+        self.bell = Bell()
 
     @property
     def paused(self) -> bool:
@@ -43,7 +44,7 @@ class Gate:
     def open(self) -> None:
         """Lets all calls through."""
         self.paused_at = None
-        self._bell.ring()
+        self.bell.ring()
 
     async def passed(self) -> None:
         """Waits until the gate is open. Time spent here counts for no limit of whoever waits.
@@ -53,9 +54,10 @@ class Gate:
         if not self.paused:
             return
         self.waiting += 1
+        self.bell.ring()
         try:
             async with standing_still(TOLD):
-                is_open = await self._bell.until(lambda: not self.paused, self._patience)
+                is_open = await self.bell.until(lambda: not self.paused, self._patience)
         finally:
             self.waiting -= 1
         if not is_open:

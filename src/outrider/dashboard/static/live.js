@@ -94,7 +94,10 @@ $("pause").addEventListener("click", () => act(control.paused ? "resume_agent" :
 $("take").addEventListener("click", async () => {
   if (mine()) return act("release_control");
   const answer = await act("take_control");
-  if (answer.ok) hands.focus();
+  if (!answer.ok) return;
+  control = { ...control, holder_sid: line.sid, paused: true };
+  render();
+  hands.focus();
 });
 $("quality").addEventListener("change", watch);
 $("keyboard").addEventListener("click", () => hands.focus());

@@ -48,7 +48,7 @@ export class Hands {
     canvas.addEventListener("pointercancel", () => { this.touch = null; });
     canvas.addEventListener("contextmenu", (event) => this.on && event.preventDefault());
     canvas.addEventListener("wheel", (event) => this.on && this.#wheel(event), { passive: false });
-    this.keys.addEventListener("keydown", (event) => this.on && this.#keydown(event));
+    this.keys.addEventListener("keydown", (event) => this.#keydown(event));
     this.keys.addEventListener("keyup", (event) => this.on && this.#keyup(event));
     this.keys.addEventListener("blur", () => this.#letGo());
     this.keys.addEventListener("paste", (event) => {
@@ -168,7 +168,7 @@ export class Hands {
       this.onleave();
       return;
     }
-    if (event.isComposing || ["Process", "Unidentified", "Dead"].includes(event.key)) return;
+    if (!this.on || event.isComposing || ["Process", "Unidentified", "Dead"].includes(event.key)) return;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "v") return; // comes as `paste`
     event.preventDefault();
     if (event.key.length === 1 && event.getModifierState("AltGraph")) return this.#type(event.key);

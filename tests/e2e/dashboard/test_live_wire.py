@@ -1,0 +1,200 @@
+"""The socket of the live page as any program sees it: what it tells, what it takes, and whom it lets in."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from browser_house import Desk as House
+from browser_house import desk as browser_desk
+from dashboard_desk import Desk, desk
+from outrider.browser.browser import Browser
+from outrider.dashboard.live.room import CONNECTS, INPUT_BURST
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 30
+
+
+class Watcher:
+    """One socket, read to its end by the test."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.sid = ""
+        self.number = 0
+
+    async def next(self, event: str) -> Any:
+        """The data of the next such event; what comes before is let go."""
+        with anyio.fail_after(PATIENCE):
+            while True:
+                message = await self.socket.recv()
+                if isinstance(message, bytes):
+                    if event == "frame":
+                        return message
+                    continue
+                told = json.loads(message)
+                if told["event"] == event and (event != "answer" or told["id"] == self.number):
+                    return told["data"]
+
+    async def ask(self, event: str, **data: Any) -> dict[str, Any]:
+        """Sends a command; its answer."""
+        self.number += 1
+        await self.socket.send(json.dumps({"event": event, "id": self.number, "data": data}))
+        return await self.next("answer")
+
+    async def refused(self, event: str, **data: Any) -> str:
+        """Sends what is not taken; why not."""
+        answer = await self.ask(event, **data)
+        assert answer["ok"] is False
+        return answer["error"]
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[House]:
+    async with browser_desk(tmp_path_factory.mktemp("wire")) as found:
+        yield found
+
+
+@pytest.fixture
+async def office(house: House, chromium: Browser) -> AsyncGenerator[Desk]:
+    async with desk(house.folder, chromium, house.house.app) as found:
+        yield found
+    await house.house.app.browsers.close_all("default")
+
+
+async def cookie_of(office: Desk) -> str:
+    async with office.client() as client:
+        return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+
+
+@asynccontextmanager
+async def watchers(office: Desk, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
+    """Sockets of one signed-in browser that watch a session."""
+    cookie = await cookie_of(office)
+    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
+    async with AsyncExitStack() as stack:
+        found = []
+        for _ in range(count):
+            socket = await stack.enter_async_context(connect(url, origin=origin, additional_headers={"Cookie": cookie}))
+            watcher = Watcher(socket)
+            watcher.sid = (await watcher.next("welcome"))["sid"]
+            assert (await watcher.ask("watch", session_id=session, quality="med"))["ok"]
+            found.append(watcher)
+        yield found
+
+
+async def test_ten_viewers_cost_one_screencast_and_it_ends_with_the_last(house: House, office: Desk):
+    session = await house.open()
+    cast = house.inside(session).screencast
+    async with watchers(office, session, 10) as ten:
+        for each in ten:
+            await each.next("frame")
+        async with office.client() as client:
+            told = (await client.get("/live/health")).json()["sessions"][session]
+        assert (told["starts"], told["viewers"]) == (1, 10)
+        assert told["emitted"] >= 10
+        assert told["seq"] == told["received"] <= told["emitted"]
+    async with watchers(office, session) as [one]:
+        frame = await one.next("frame")
+    length = int.from_bytes(frame[:4], "big")
+    header = json.loads(frame[4 : 4 + length])
+    assert header["session_id"] == session
+    assert header["metadata"] == {"width": 1200, "height": 800, "scale": 1}
+    assert {"seq", "captured_ts", "received_ts", "emitted_ts", "latency_ms"} <= header.keys()
+    assert frame[4 + length :].startswith(b"\xff\xd8\xff")
+    with anyio.fail_after(PATIENCE):
+        while cast.viewers:
+            await anyio.lowlevel.checkpoint()
+    assert cast.counters.starts == 2
+
+
+async def test_control_follows_its_rules(house: House, office: Desk):
+    session = await house.open()
+    async with watchers(office, session, 2) as [first, second]:
+        click = {"x": 5, "y": 5, "button": "left", "click_count": 1, "modifiers": 0}
+        assert await first.refused("input_click", **click) == "not_holder"
+        assert (await first.ask("take_control"))["ok"]
+        state = await second.next("control_state")
+        while state["holder_sid"] is None:
+            state = await second.next("control_state")
+        assert (state["holder_sid"], state["paused"], state["active_session_id"]) == (first.sid, True, session)
+        assert await second.refused("take_control") == "not_holder"
+        assert await second.refused("resume_agent") == "not_holder"
+        assert await first.ask("input_click", **click) == {"ok": True, "queued": True, "dropped": False}
+        assert (await first.ask("resume_agent"))["ok"]
+        assert await first.refused("input_click", **click) == "not_paused"
+        assert (await first.ask("release_control"))["ok"]
+        assert await first.refused("release_control") == "not_holder"
+        assert (await second.ask("take_control"))["ok"]
+    control = house.inside(session).control
+    assert await control.bell.until(lambda: control.holder is None and not control.paused, PATIENCE)
+
+
+async def test_too_much_input_is_refused_however_many_connections_bring_it(house: House, office: Desk):
+    session = await house.open()
+    many = INPUT_BURST * 6
+    async with watchers(office, session, 2) as both:
+        for _ in range(many):
+            for each in both:
+                await each.socket.send(json.dumps({"event": "input_move", "id": 0, "data": {"x": 1, "y": 1}}))
+        for each in both:
+            each.number = 0
+            errors = [(await each.next("answer"))["error"] for _ in range(many)]
+            assert set(errors) == {"not_holder", "rate_limited"}
+            assert errors.count("not_holder") < many
+
+
+async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House, office: Desk):
+    session = await house.open()
+    async with watchers(office, session) as [one]:
+        assert await one.refused("watch", session_id=7) == "invalid_payload"
+        assert await one.refused("watch", session_id=session, quality="huge") == "invalid_payload"
+        assert await one.refused("steer", do="fly") == "not_holder"
+        assert (await one.ask("take_control"))["ok"]
+        assert await one.refused("input_dance") == "invalid_payload"
+        assert await one.refused("steer", do="fly") == "invalid_payload"
+        assert await one.refused("steer", do="goto", url="file:///etc/passwd") not in ("", "invalid_payload")
+        assert await one.refused("watch", session_id="no such session") == "no_active_session"
+        assert await one.refused("input_move", x=1, y=1) == "no_active_session"
+        await one.socket.send("{" * 30)
+        with pytest.raises(ConnectionClosed) as closed:
+            await one.next("nothing more")
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+
+
+async def test_strangers_and_other_pages_are_not_let_in(office: Desk):
+    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
+    cookie = {"Cookie": await cookie_of(office)}
+    for headers, came_from in (({}, origin), (cookie, "https://evil.example"), (cookie, None)):
+        with pytest.raises(InvalidStatus):
+            async with connect(url, origin=came_from, additional_headers=headers):
+                pass
+    rebound = {**cookie, "Host": "evil.example"}
+    with pytest.raises(InvalidStatus):
+        async with connect(url, origin="http://evil.example", additional_headers=rebound):
+            pass
+
+
+async def test_reconnecting_does_not_help_against_limits(office: Desk, house: House):
+    session = await house.open()
+    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
+    cookie = {"Cookie": await cookie_of(office)}
+    came = 0
+    with anyio.fail_after(PATIENCE):
+        while True:
+            async with connect(url, origin=origin, additional_headers=cookie) as socket:
+                try:
+                    await Watcher(socket).next("welcome")
+                except ConnectionClosed as closed:
+                    assert closed.rcvd is not None
+                    assert closed.rcvd.code == 1013
+                    break
+                came += 1
+    assert came >= CONNECTS
+    assert not house.inside(session).control.paused
