@@ -19,6 +19,7 @@ def choices(loaded: Loaded) -> Choices:
         boundary=settings.boundary,
         mime_prefix=settings.mime_prefix,
         crawl_robots=settings.pages.crawl_robots,
+        people=settings.data_dir / "people",
     )
 
 

@@ -79,12 +79,15 @@ def _executable(browsers: Browsers) -> str:
 
 
 def local(pages: Pages, kept: Callable[[], Content | None]) -> Local:
-    """The search domain's view of what was read: by the caller, where stores keep it, else by anybody."""
+    """The search domain's view of what was read: by the caller, where stores keep it, else by anybody.
+
+    Where callers must show who they are, nobody searches what others have read: its addresses may be secrets.
+    """
 
     async def find_read(query: Query) -> list[Hit]:
         stores = kept()
         own = await _own(stores, query) if stores is not None and query.caller is not None else []
-        if own:
+        if own or (query.caller is not None and query.caller.grant is not None):
             return own
         read = await pages.search(query.text, MOST_READ if query.site else query.count)
         hits = [Hit(title=each.title, url=each.url, snippet=each.snippet, score=each.score) for each in read]

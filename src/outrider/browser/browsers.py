@@ -41,6 +41,7 @@ class Browsers:
         key = settings.state_key.get_secret_value() if settings.state_key else ""
         self.settings = settings
         self.states = States(folder / "states", key)
+        self._states_of = lambda whose: States(folder / "states" / whose, key)
         self._guard = guard
         self._engines: dict[bool, asyncio.Task[Engine | Attached]] = {}
         self._past: list[asyncio.Task[Engine | Attached]] = []
@@ -81,7 +82,8 @@ class Browsers:
 
         read_address(url, self._guard)
         look = self._look(options)
-        state = await asyncio.to_thread(self.states.load, options.state_id) if options.state_id else None
+        states = self.states_of(options.whose)
+        state = await asyncio.to_thread(states.load, options.state_id) if options.state_id else None
         self._check_room(owner)
         self._opening += 1
         try:
@@ -136,10 +138,14 @@ class Browsers:
             await self.end(session)
         return len(mine)
 
+    def states_of(self, whose: str) -> States:
+        """Somebody's saved states (`Call.own`); where nobody has to say who they are, those of this machine."""
+        return self._states_of(whose) if whose else self.states
+
     async def save_state(self, session: "Session", state_id: str | None) -> StateInfo:
         """Keeps a session's cookies and local storage under a name, for `Options.state_id`."""
         state = await session.state()
-        return await asyncio.to_thread(self.states.save, state_id, state)
+        return await asyncio.to_thread(self.states_of(session.options.whose).save, state_id, state)
 
     async def sign_in(
         self,
@@ -149,11 +155,13 @@ class Browsers:
         *,
         seconds: float = 300,
         told: "Told | None" = None,
+        whose: str = "",
     ) -> "SignIn":
         """Lets a person sign in, in a window, and keeps that under a name: see `signin.sign_in`."""
         from outrider.browser.signin import sign_in
 
-        return await sign_in(self, owner, url, state_id, seconds=seconds, **({"told": told} if told else {}))
+        more = {"told": told} if told else {}
+        return await sign_in(self, owner, url, state_id, seconds=seconds, whose=whose, **more)
 
     @property
     def running(self) -> "Sequence[Engine | Attached]":

@@ -8,7 +8,10 @@ from outrider.browser.settings import DialogPolicy
 
 @dataclass(frozen=True)
 class Options:
-    """What a caller may wish for a session; None and empty mean the settings'."""
+    """What a caller may wish for a session; None and empty mean the settings'.
+
+    `whose` says whose saved states `state_id` is looked for among: see `Browsers.states_of`.
+    """
 
     title: str = ""
     headless: bool | None = None
@@ -16,5 +19,6 @@ class Options:
     locale: str = ""
     timezone: str = ""
     state_id: str | None = None
+    whose: str = ""
     dialogs: DialogPolicy | None = None
     download_folder: Path | None = None

@@ -48,7 +48,14 @@ async def _nothing(_: float) -> None:
 
 
 async def sign_in(
-    browsers: "Browsers", owner: str, url: str, state_id: str | None, *, seconds: float, told: Told = _nothing
+    browsers: "Browsers",
+    owner: str,
+    url: str,
+    state_id: str | None,
+    *,
+    seconds: float,
+    told: Told = _nothing,
+    whose: str = "",
 ) -> SignIn:
     """Opens a window and keeps what a person does there until they close it, or until time is up.
 
@@ -62,6 +69,7 @@ async def sign_in(
         state_id: The state's name; None and empty mean `default`.
         seconds: How long the window stays open at most.
         told: Called about once a second with the seconds that have passed.
+        whose: Among whose saved states it will be: see `Browsers.states_of`.
 
     Raises:
         InvalidInput: The name or the address.
@@ -71,8 +79,8 @@ async def sign_in(
     """
     name = read_state_id(state_id)
     check_window(browsers.settings)
-    before = name if browsers.states.has(name) else None
-    options = Options("Sign in", headless=False, state_id=before, dialogs="ask")
+    before = name if browsers.states_of(whose).has(name) else None
+    options = Options("Sign in", headless=False, state_id=before, dialogs="ask", whose=whose)
     session = await _opened(browsers, owner, url or BLANK, options)
     if session is None:
         return SignIn(name, saved=False, closed=True)
@@ -147,7 +155,8 @@ class _Keeper:
             return  # the window is just closing; what was there a moment ago is kept
         if state == self._kept or not (state["cookies"] or state["origins"]):
             return
-        info = await asyncio.to_thread(self._browsers.states.save, self._name, state)
+        states = self._browsers.states_of(self._session.options.whose)
+        info = await asyncio.to_thread(states.save, self._name, state)
         self._kept, self._path = state, info.path
 
     def _result(self, *, closed: bool) -> SignIn:

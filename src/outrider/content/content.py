@@ -330,6 +330,8 @@ class Content:
             "id": f"store_{secrets.token_hex(6)}",
             "scope": own,
             "default_of": own if default else None,
+            "workspace": storable(call.workspace, 200) if call.workspace else None,
+            "identity": storable(call.identity, 200) if call.identity else None,
             "name": storable(name, 200),
             "description": storable(description, 2_000),
             "languages": "",

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
+from typing import Any, Literal, ParamSpec, Self, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
@@ -97,9 +97,21 @@ class Tool:
 
     async def run(self, services: Services, call: Call, given: BaseModel) -> Result:
         """Runs the tool on validated arguments."""
-        before = [call if need is Call else services[need] for need in self.needs]
+        before = [call if need is Call else _service(services[need], call) for need in self.needs]
         after = {name: getattr(given, name) for name in type(given).model_fields}
         return as_result(await self.fn(*before, **after))
+
+
+class PerCaller:
+    """A service that is another for each caller."""
+
+    def for_call(self, call: Call) -> Self:
+        """The service as this call may use it."""
+        raise NotImplementedError
+
+
+def _service(service: Any, call: Call) -> Any:
+    return service.for_call(call) if isinstance(service, PerCaller) else service
 
 
 def as_result(value: Any) -> Result:

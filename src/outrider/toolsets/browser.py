@@ -54,6 +54,7 @@ async def createSession(
         locale or "",
         timezone or "",
         state_id=stateId,
+        whose=call.own,
         download_folder=choices.inside("downloads"),
     )
     async with in_words():

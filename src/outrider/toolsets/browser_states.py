@@ -28,15 +28,16 @@ async def manageStates(
     sessionId: Annotated[str | None, Field(description="For save")] = None,
 ) -> Result:
     """Save a session's cookies and storage for later sessions, list or delete what is saved."""
+    states = browsers.states_of(call.own)
     async with in_words():
         if action == "save":
             session = browsers.get(call.session, sessionId or "")
             changed = await browsers.save_state(session, stateId)
         elif action == "delete":
-            changed = await anyio.to_thread.run_sync(browsers.states.delete, stateId)
+            changed = await anyio.to_thread.run_sync(states.delete, stateId)
         else:
             changed = None
-        kept = [changed] if changed else await anyio.to_thread.run_sync(browsers.states.list)
+        kept = [changed] if changed else await anyio.to_thread.run_sync(states.list)
     rows = [_row(each) for each in kept]
     done = {"save": "saved", "delete": "deleted"}.get(action, "states")
     data = {done: rows[0] if changed else rows}
@@ -58,7 +59,7 @@ async def setup_browser_state(
         await call.progress(spent, seconds, "waiting until the window is closed")
 
     async with in_words():
-        done = await browsers.sign_in(call.session, url or "", state_id, seconds=seconds, told=told)
+        done = await browsers.sign_in(call.session, url or "", state_id, seconds=seconds, told=told, whose=call.own)
     data: dict[str, Any] = {"state_id": done.state_id, "saved": done.saved, "cookies": done.cookies}
     data |= {"origins": [line(each, 200) for each in done.origins[:ORIGINS_SHOWN]], "closed": done.closed}
     data |= {"path": str(done.path)} if done.path else {}

@@ -1,15 +1,17 @@
 """The few settings that tools themselves obey."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
+from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.tool import PerCaller
 from outrider.core.untrusted import wrap
 
 
 @dataclass(frozen=True)
-class Choices:
+class Choices(PerCaller):
     """What an operator chose about results.
 
     Attributes:
@@ -18,6 +20,7 @@ class Choices:
         boundary: Whether page text is wrapped in a random boundary.
         mime_prefix: The vendor tree of typed resources.
         crawl_robots: Whether robots.txt binds crawls.
+        people: Where each person has a directory of their own, once callers must show who they are.
     """
 
     workspace: Path
@@ -25,6 +28,15 @@ class Choices:
     boundary: bool = True
     mime_prefix: str = "application/vnd.dust"
     crawl_robots: Literal["respect", "ignore"] = "respect"
+    people: Path | None = None
+
+    def for_call(self, call: Call) -> Self:
+        """The same, in the caller's own directory where callers must show who they are."""
+        if not call.own or self.people is None:
+            return self
+        folder = self.people / call.own
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return replace(self, workspace=folder)
 
     def mark(self, text: str, origin: str) -> str:
         """Other people's text, wrapped in a boundary if the operator wants that."""
