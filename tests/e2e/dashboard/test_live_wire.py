@@ -9,6 +9,8 @@ import anyio
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Close
+from websockets.typing import Origin
 
 from browser_house import Desk as House
 from browser_house import desk as browser_desk
@@ -72,16 +74,22 @@ async def cookie_of(office: Desk) -> str:
         return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 
 
+def way(office: Desk, cookie: str, came_from: str | None = "", **headers: str) -> connect:
+    """A socket to be opened: by our own page, unless it came from elsewhere."""
+    place = office.listening.place
+    origin = Origin(place.rstrip("/")) if came_from == "" else Origin(came_from) if came_from else None
+    url = f"{place.replace('http', 'ws')}live/socket"
+    return connect(url, origin=origin, additional_headers={"Cookie": cookie} | headers)
+
+
 @asynccontextmanager
 async def watchers(office: Desk, session: str, count: int = 1) -> AsyncGenerator[list[Watcher]]:
     """Sockets of one signed-in browser that watch a session."""
     cookie = await cookie_of(office)
-    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
     async with AsyncExitStack() as stack:
         found = []
         for _ in range(count):
-            socket = await stack.enter_async_context(connect(url, origin=origin, additional_headers={"Cookie": cookie}))
-            watcher = Watcher(socket)
+            watcher = Watcher(await stack.enter_async_context(way(office, cookie)))
             watcher.sid = (await watcher.next("welcome"))["sid"]
             assert (await watcher.ask("watch", session_id=session, quality="med"))["ok"]
             found.append(watcher)
@@ -169,32 +177,35 @@ async def test_what_makes_no_sense_is_named_or_ends_the_connection(house: House,
 
 
 async def test_strangers_and_other_pages_are_not_let_in(office: Desk):
-    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
-    cookie = {"Cookie": await cookie_of(office)}
-    for headers, came_from in (({}, origin), (cookie, "https://evil.example"), (cookie, None)):
+    cookie = await cookie_of(office)
+    for given, came_from, more in (
+        ("", "", {}),
+        (cookie, "https://evil.example", {}),
+        (cookie, None, {}),
+        (cookie, "http://evil.example", {"Host": "evil.example"}),
+    ):
         with pytest.raises(InvalidStatus):
-            async with connect(url, origin=came_from, additional_headers=headers):
+            async with way(office, given, came_from, **more):
                 pass
-    rebound = {**cookie, "Host": "evil.example"}
-    with pytest.raises(InvalidStatus):
-        async with connect(url, origin="http://evil.example", additional_headers=rebound):
-            pass
 
 
 async def test_reconnecting_does_not_help_against_limits(office: Desk, house: House):
-    session = await house.open()
-    url, origin = f"{office.listening.place.replace('http', 'ws')}live/socket", office.listening.place.rstrip("/")
-    cookie = {"Cookie": await cookie_of(office)}
-    came = 0
+    session, cookie = await house.open(), await cookie_of(office)
+    came, refusal = 0, None
     with anyio.fail_after(PATIENCE):
-        while True:
-            async with connect(url, origin=origin, additional_headers=cookie) as socket:
-                try:
-                    await Watcher(socket).next("welcome")
-                except ConnectionClosed as closed:
-                    assert closed.rcvd is not None
-                    assert closed.rcvd.code == 1013
-                    break
-                came += 1
+        while refusal is None:
+            async with way(office, cookie) as socket:
+                refusal = await refused_by(Watcher(socket))
+                came += refusal is None
+    assert refusal.code == 1013
     assert came >= CONNECTS
     assert not house.inside(session).control.paused
+
+
+async def refused_by(watcher: Watcher) -> Close | None:
+    """How the server has closed a socket that it did not want; None if it welcomes it."""
+    try:
+        await watcher.next("welcome")
+    except ConnectionClosed as closed:
+        return closed.rcvd
+    return None
