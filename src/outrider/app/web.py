@@ -32,6 +32,7 @@ def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette
         allowed_hosts=hosts(app),
         beside=[ready(_checks(app, draining)), *metadata(app), *dashboard.routes],
         middleware=[*_traced(app), *door],
+        stateless=app.database.shared if chosen.stateless is None else chosen.stateless,
     )
     site.state.dashboard = dashboard
     return site

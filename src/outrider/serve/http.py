@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from outrider.serve.health import alive
+from outrider.serve.stateless import NamedSessions
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
@@ -28,6 +29,7 @@ def http_app(
     allowed_hosts: tuple[str, ...] = (),
     beside: Sequence[BaseRoute] = (),
     middleware: Sequence[Middleware] = (),
+    stateless: bool = False,
 ) -> Starlette:
     """The HTTP application.
 
@@ -37,9 +39,10 @@ def http_app(
         allowed_hosts: Host headers accepted besides loopback (DNS-rebinding protection).
         beside: What else is served; it decides by itself who may call.
         middleware: What every request passes before the token is looked at, outermost first.
+        stateless: Whether calls of one client may land on several processes: no sessions are kept then, of no protocol.
     """
-    managers = {path: _manager(server, allowed_hosts) for path, server in servers.items()}
-    routes = [Route(_path(path), StreamableHTTPASGIApp(manager)) for path, manager in managers.items()]
+    managers = {path: _manager(server, allowed_hosts, stateless=stateless) for path, server in servers.items()}
+    routes = [Route(_path(path), _endpoint(manager)) for path, manager in managers.items()]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -82,13 +85,18 @@ class BearerGate:
         return hmac.compare_digest(sent, self._expected)
 
 
-def _manager(server: Server[Any], allowed_hosts: tuple[str, ...]) -> StreamableHTTPSessionManager:
+def _endpoint(manager: StreamableHTTPSessionManager) -> ASGIApp:
+    app = StreamableHTTPASGIApp(manager)
+    return NamedSessions(app) if manager.stateless else app
+
+
+def _manager(server: Server[Any], allowed_hosts: tuple[str, ...], *, stateless: bool) -> StreamableHTTPSessionManager:
     hosts = [f"{host}:*" for host in LOOPBACK] + list(LOOPBACK) + list(allowed_hosts)
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins
     )
-    return StreamableHTTPSessionManager(server, security_settings=security)
+    return StreamableHTTPSessionManager(server, security_settings=security, stateless=stateless)
 
 
 def _path(name: str) -> str:

@@ -50,6 +50,15 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
         description="At least 32 characters that seal the state of paused calls, the same on all replicas; "
         "empty means a key of this machine, kept in data_dir",
     )
+    stateless: bool | None = Field(
+        default=None,
+        description="Whether any replica answers any call of a client; empty means where the database is Postgres",
+    )
+    internal_url: str = Field(
+        default="",
+        description="Where other replicas reach this one, for instance http://10.0.0.7:8765; empty means its own "
+        "host and port",
+    )
     drain_seconds: float = Field(
         default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
     )

@@ -1,0 +1,51 @@
+"""Older clients on several replicas: a session's name that every replica takes, where none keeps sessions.
+
+Protocols before 2026-07-28 name a session in each request (`Mcp-Session-Id`), and a server that does not know it must
+answer 404, so that calls would have to land where the session began. Here the name is all there is of a session: made
+at the first request, taken by every replica, good for telling callers apart and for nothing else.
+"""
+
+from uuid import uuid4
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+NAME = b"mcp-session-id"
+
+
+class NamedSessions:
+    """In front of an MCP endpoint that keeps no sessions."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        if _is_modern(headers):
+            await self._app(scope, receive, send)
+        elif scope["method"] == "GET":  # a stream on which nothing would ever come (2025-11-25, basic/transports)
+            await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
+        elif scope["method"] == "DELETE":
+            await Response(status_code=200)(scope, receive, send)
+        elif NAME in headers:
+            await self._app(scope, receive, send)
+        else:
+            await self._app(scope, receive, _naming(send))
+
+
+def _naming(send: Send) -> Send:
+    async def named(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] < 300:
+            MutableHeaders(scope=message)[NAME.decode()] = uuid4().hex
+        await send(message)
+
+    return named
+
+
+def _is_modern(headers: dict[bytes, bytes]) -> bool:
+    from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+    version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
+    return bool(version) and version not in HANDSHAKE_PROTOCOL_VERSIONS
