@@ -1,0 +1,109 @@
+// One run, as it happens: the server draws what is finished, this page shows the words that are being said.
+
+import { fragment } from "./base.js";
+import { subscribe } from "./feed.js";
+import { seldom, showWaiting } from "./waiting.js";
+import "./whole.js";
+
+const MOST = 120; // steps that the page keeps while it follows a long run
+const run = document.querySelector(".run");
+const live = document.getElementById("live");
+const path = location.pathname.replace(/\/$/, "");
+let atEnd = run.dataset.atEnd === "yes";
+
+// Steps have addresses that also work for those that this part of the page does not show.
+const wanted = location.hash.match(/^#step-(\d+)$/);
+if (wanted && !document.getElementById(`step-${wanted[1]}`) && !new URLSearchParams(location.search).has("after")) {
+  location.replace(`${path}/steps/${wanted[1]}`);
+}
+
+// What is being said: pieces come about once a second and are written over that second.
+const queues = { thought: "", said: "" };
+let step = 0;
+let writing = 0;
+
+function write() {
+  writing = 0;
+  let more = false;
+  for (const [name, rest] of Object.entries(queues)) {
+    if (!rest) continue;
+    const many = Math.max(1, Math.ceil(rest.length / 30));
+    const place = live.querySelector(`.${name}`);
+    place.hidden = false;
+    place.append(rest.slice(0, many));
+    queues[name] = rest.slice(many);
+    more ||= queues[name] !== "";
+  }
+  if (more) writing = requestAnimationFrame(write);
+}
+
+function say(name, data) {
+  if (data.step !== step) hush(data.step);
+  live.hidden = !atEnd;
+  queues[name] += data.text;
+  writing ||= requestAnimationFrame(write);
+}
+
+function hush(next = 0) {
+  step = next;
+  for (const name of Object.keys(queues)) {
+    queues[name] = "";
+    const place = live.querySelector(`.${name}`);
+    place.textContent = "";
+    place.hidden = true;
+  }
+  live.hidden = true;
+}
+
+const refreshAbout = seldom(async () => {
+  const focused = document.activeElement?.closest("#about form, #about details");
+  const typed = [...document.querySelectorAll("#about .question input[name=reason], #about .question textarea")].some((each) => each.value);
+  const fresh = await fragment(`${path}?part=about`);
+  const ids = (from) => [...from.querySelectorAll(".question")].map((each) => each.id).join();
+  const same = ids(fresh) === ids(document.getElementById("about"));
+  if (same && (focused || typed)) return; // nobody loses what they are writing or reading
+  const open = [...document.querySelectorAll("#about details")].map((each) => each.open);
+  fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
+  document.getElementById("about").replaceWith(fresh);
+}, 1000);
+
+const refreshSteps = seldom(async () => {
+  if (!atEnd) return;
+  const shown = [...document.querySelectorAll("#steps .step")];
+  const from = shown.length ? shown.at(-1).dataset.number : 0;
+  const fresh = await fragment(`${path}?part=steps&after=${from}`);
+  const place = document.getElementById("steps");
+  document.getElementById("no-steps")?.remove();
+  for (const each of [...fresh.querySelectorAll(".step")]) {
+    const old = document.getElementById(each.id);
+    if (!old) place.append(each);
+    else if (old.dataset.stamp !== each.dataset.stamp) keep(old, each);
+    if (Number(each.dataset.number) >= step) hush();
+  }
+  for (const each of [...place.querySelectorAll(".step")].slice(0, -MOST)) each.remove();
+  if (fresh.dataset.next) refreshSteps();
+}, 700);
+
+function keep(old, fresh) {
+  const open = [...old.querySelectorAll("details")].map((each) => each.open);
+  fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
+  old.replaceWith(fresh);
+}
+
+function happen(changes) {
+  for (const { kind, data } of changes) {
+    if (kind === "text") say("said", data);
+    else if (kind === "thinking") say("thought", data);
+    else if (kind === "status" && data.restarted) hush(data.restarted);
+    if (kind === "usage") {
+      const tokens = document.getElementById("tokens");
+      if (tokens) tokens.textContent = data.run.tokens.toLocaleString("en");
+      const all = document.getElementById("tree-tokens");
+      if (all) all.textContent = data.tree.tokens.toLocaleString("en");
+    }
+    if (["tree", "status", "question"].includes(kind)) refreshAbout();
+    if (!["text", "thinking"].includes(kind)) refreshSteps();
+  }
+}
+
+subscribe({ run: happen, questions: (changes) => { showWaiting(changes.at(-1).open); refreshAbout(); } });

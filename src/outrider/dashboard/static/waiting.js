@@ -1,0 +1,30 @@
+// How many questions wait: in the navigation and in the title, on every page that hears of it.
+
+import { element } from "./base.js";
+
+export function showWaiting(count) {
+  document.title = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+  const link = [...document.querySelectorAll(".pages a")].find((each) => each.dataset.key === "q");
+  if (!link) return;
+  link.querySelector("[data-badge]")?.remove();
+  if (count) link.append(element("span", { class: "count", "data-badge": "questions" }, String(count), element("span", { class: "unseen" }, " waiting")));
+}
+
+// Runs `work` soon, at most once in so many milliseconds, and never twice at a time.
+export function seldom(work, milliseconds) {
+  let timer = null;
+  let last = 0;
+  let busy = false;
+  let again = false;
+  const run = async () => {
+    timer = null;
+    if (busy) { again = true; return; }
+    busy = true;
+    last = Date.now();
+    try { await work(); } catch { /* the next change tries again */ }
+    busy = false;
+    if (again) { again = false; ask(); }
+  };
+  const ask = () => { timer ??= setTimeout(run, Math.max(60, last + milliseconds - Date.now())); };
+  return ask;
+}

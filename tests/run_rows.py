@@ -1,0 +1,146 @@
+"""Runs as their tables hold them, many at once: for pages that must stay quick when a house has worked for a while."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from outrider.agents.tables import questions, run_events, run_steps, runs
+from outrider.core.db import Database
+
+USED = {"requests": 3, "input_tokens": 1_200, "output_tokens": 340, "cached_tokens": 0, "tools": 2, "unpriced": 0}
+BASE: dict[str, Any] = {
+    "conversation_id": "cnv_1",
+    "message_id": "msg_1",
+    "parent_run_id": None,
+    "parent_call_id": None,
+    "agent": "researcher",
+    "definition": {
+        "name": "researcher",
+        "description": "Finds things out",
+        "instructions": "You find out.",
+        "toolsets": ["web"],
+    },
+    "query": "Which countries tax sugar?",
+    "status": "completed",
+    "stop_reason": "done",
+    "attempt": 1,
+    "depth": 0,
+    "ancestors": [],
+    "budgets": {"steps": 50, "seconds": 600},
+    "model": "openai:gpt-6.1-terra",
+    "usage": USED | {"tokens": 1_540, "cost": 0.0123},
+    "cost": 0.0123,
+    "answer": "Ten of them.",
+    "thoughts": "",
+    "error": None,
+    "history": None,
+    "state": {"seconds": 12.5},
+    "workspace": "",
+    "session": "s",
+    "assistant": None,
+    "thread": None,
+    "identity": "ann@a.example",
+    "started_at": None,
+    "ended_at": None,
+    "deadline": None,
+    "executor": None,
+}
+
+
+def run_row(name: str, *, root: str = "", age: float = 60.0, **values: Any) -> dict[str, Any]:
+    """A run that began `age` seconds ago."""
+    at = time.time() - age
+    times = {"created_at": at, "started_at": at + 0.1, "updated_at": at + 12, "ended_at": at + 12}
+    return BASE | times | {"id": name, "root_run_id": root or name} | values
+
+
+def said(run: str, number: int, text: str, calls: Sequence[str] = (), **values: Any) -> dict[str, Any]:
+    """What the model said in a step."""
+    parts = [{"part_kind": "text", "content": text}, *({"part_kind": "tool-call", "tool_name": name} for name in calls)]
+    result = {"response": {"kind": "response", "parts": parts}, "usage": USED, "model": "openai:gpt-6.1-terra"}
+    return _step(run, f"model:{number}", number) | {
+        "kind": "model", "tool": "openai:gpt-6.1-terra", "arguments": None, "usage": USED, "result": result
+    } | values  # fmt: skip
+
+
+def called(
+    run: str, number: int, tool: str, arguments: Any, text: str, *, mark: int = 0, **values: Any
+) -> dict[str, Any]:
+    """A tool call of a step."""
+    result = {"text": text, "sources": {}, "files": []}
+    return _step(run, f"call_{number}_{mark}", number) | {
+        "kind": "tool", "tool": tool, "arguments": arguments, "usage": None, "result": result
+    } | values  # fmt: skip
+
+
+def _step(run: str, key: str, number: int) -> dict[str, Any]:
+    at = time.time() - 1_000 + number
+    times = {"started_at": at, "ended_at": at + 0.8, "seconds": 0.8}
+    return {"run_id": run, "key": key, "number": number, "outcome": "ok", "state": None} | times
+
+
+def question_row(name: str, run: str, *, root: str = "", age: float = 30.0, **values: Any) -> dict[str, Any]:
+    """An approval that nobody has given yet."""
+    return {
+        "id": name,
+        "run_id": run,
+        "root_run_id": root or run,
+        "call_id": f"call_{name}",
+        "agent": "researcher",
+        "kind": "approval",
+        "toolset": "workspace",
+        "tool": "run_python",
+        "title": "Run Python",
+        "arguments": {"code": "print(1)"},
+        "stake": "high",
+        "message": "Allow Run Python (run_python) with {'code': 'print(1)'}?",
+        "details": {},
+        "created_at": time.time() - age,
+        "expires_at": None,
+        "decision": None,
+        "reason": "",
+        "answer": None,
+        "decided_by": None,
+        "decided_at": None,
+    } | values
+
+
+def event_rows(run: str, many: int) -> list[dict[str, Any]]:
+    """So many pieces of text."""
+    data = {"text": "word ", "step": 1}
+    return [{"run_id": run, "seq": seq, "at": 1.0, "kind": "text", "data": data} for seq in range(1, many + 1)]
+
+
+async def fill(
+    database: Database,
+    *,
+    run: Sequence[dict[str, Any]] = (),
+    step: Sequence[dict[str, Any]] = (),
+    question: Sequence[dict[str, Any]] = (),
+    event: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Writes the rows."""
+    async with database.write() as connection:
+        for table, rows in ((runs, run), (run_steps, step), (questions, question), (run_events, event)):
+            if rows:
+                await connection.execute(table.insert(), list(rows))
+
+
+async def busy_house(database: Database) -> None:
+    """A hundred runs in forty trees, 10,000 events, steps and questions: what a month leaves."""
+    many = [run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: which countries tax sugar? " * 6) for n in range(40)]
+    below = [
+        run_row(f"run_{n:03}_{m}", root=f"run_{n:03}", age=60.0 * n - 1, agent="clerk", parent_run_id=f"run_{n:03}", parent_call_id=f"call_1_{m}")
+        for n in range(30)
+        for m in range(2)
+    ]  # fmt: skip
+    steps: list[dict[str, Any]] = []
+    for number in range(1, 201):
+        steps.append(said("run_000", number, f"I look at number {number}. " * 40, ["web_fetch"]))
+        steps += [called("run_000", number, "web_fetch", {"url": f"https://e.example/{number}", "query": "tea " * 200}, "<b>&\"'" * 2_000, mark=mark) for mark in range(2)]  # fmt: skip
+    asked = [question_row(f"qst_{n}", "run_000", arguments={"code": "<&>" * 4_000}) for n in range(60)]
+    events = [each for n in range(40) for each in event_rows(f"run_{n:03}", 250)]
+    rows = [
+        row | ({"status": "blocked", "ended_at": None} if row["id"] == "run_000" else {}) for row in (*many, *below)
+    ]
+    await fill(database, run=rows, step=steps, question=asked, event=events)
