@@ -1,8 +1,8 @@
 """Looking back at calls: lists a part at a time, samples to count and measure, and what has just come in."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from outrider.core.db import Database, storable
@@ -40,6 +40,16 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """What errors are grouped by."""
+
+    at: float
+    tool: str
+    outcome: str
+    message: str
+
+
+@dataclass(frozen=True)
 class Taken:
     """What a sample keeps of a call; sizes are in characters."""
 
@@ -48,7 +58,6 @@ class Taken:
     tool: str
     provider: str | None
     outcome: str
-    message: str
     seconds: float
     size: int
 
@@ -83,13 +92,20 @@ class History:
 
     async def sample(self, wanted: Wanted) -> list[Taken]:
         """The newest of them, at most 10,000, newest first."""
+        return [Taken(*row) for row in await self._newest(Taken, wanted)]
+
+    async def failures(self, wanted: Wanted) -> list[Failure]:
+        """The newest of them that failed, at most 10,000, newest first."""
+        return [Failure(*row) for row in await self._newest(Failure, replace(wanted, outcome=wanted.outcome or FAILED))]
+
+    async def _newest(self, kind: type[Taken] | type[Failure], wanted: Wanted) -> Sequence[Any]:
         from sqlalchemy import select
 
         events = _events()
-        columns = [events.c[each.name] for each in fields(Taken)]
+        columns = [events.c[each.name] for each in fields(kind)]
         query = select(*columns).where(*_conditions(wanted)).order_by(events.c.at.desc()).limit(SAMPLE)
         async with self._database.read() as connection:
-            return [Taken(*row) for row in await connection.execute(query)]
+            return (await connection.execute(query)).all()
 
     async def arrived(self, cursor: str) -> tuple[list[Event], str]:
         """What was written after the cursor, in that order, at most 200, and the cursor behind it.

@@ -73,6 +73,7 @@ function tell(each) {
 const tellAll = () => document.querySelectorAll("time[datetime]").forEach(tell);
 tellAll();
 setInterval(tellAll, 5000);
+document.addEventListener("outrider:shown", tellAll); // a script has put new times into the page
 
 // Forms with data-confirm ask first; selects with data-submit send their form at once.
 document.addEventListener("submit", (event) => {

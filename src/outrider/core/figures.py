@@ -1,0 +1,123 @@
+"""What many calls say together: how often, how fast, how large, and what went wrong in which way."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from outrider.core.history import Failure, Taken
+
+N = TypeVar("N", int, float)
+# What differs between two messages of the same failure: addresses, quoted names, ids, numbers.
+PARTICULARS = (
+    (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "‹address›"),
+    (re.compile(r"'[^']{1,300}'|\"[^\"]{1,300}\""), "‹name›"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12,}\b", re.IGNORECASE), "‹id›"),
+    (re.compile(r"\d+(?:[.,:]\d+)*"), "‹number›"),
+)
+SHAPE_LIMIT = 300  # characters of a message that count
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Some calls: seconds and characters by nearest rank (the smallest value that so many are not above)."""
+
+    name: str
+    count: int
+    failed: int
+    middle_seconds: float
+    high_seconds: float
+    middle_size: int
+    high_size: int
+
+    @property
+    def failing(self) -> float:
+        """The part that failed, 0 to 1."""
+        return self.failed / self.count if self.count else 0.0
+
+
+@dataclass(frozen=True)
+class Span:
+    """The calls of a stretch of time; times are seconds since the epoch."""
+
+    begin: float
+    end: float
+    fine: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Failures that are one failure: the same code, and messages that differ in particulars alone.
+
+    `example` is the newest message as it was.
+    """
+
+    outcome: str
+    shape: str
+    count: int
+    first: float
+    last: float
+    tools: tuple[str, ...]
+    example: str
+
+
+def spread(name: str, calls: Sequence[Taken]) -> Spread:
+    """What these calls say together."""
+    seconds = sorted(call.seconds for call in calls) or [0.0]
+    sizes = sorted(call.size for call in calls) or [0]
+    failed = sum(call.failed for call in calls)
+    return Spread(
+        name, len(calls), failed, _rank(seconds, 0.5), _rank(seconds, 0.95), _rank(sizes, 0.5), _rank(sizes, 0.95)
+    )
+
+
+def spreads(calls: Iterable[Taken], key: Callable[[Taken], str | None]) -> list[Spread]:
+    """One for each key, the most frequent first; calls of no key are left out."""
+    found: dict[str, list[Taken]] = defaultdict(list)
+    for call in calls:
+        if name := key(call):
+            found[name].append(call)
+    return sorted((spread(name, each) for name, each in found.items()), key=lambda each: (-each.count, each.name))
+
+
+def spans(calls: Iterable[Taken], begin: float, end: float, count: int) -> list[Span]:
+    """The stretch from `begin` to `end` in `count` equal parts."""
+    width = (end - begin) / count
+    tally = [[0, 0] for _ in range(count)]
+    for call in calls:
+        at = int((call.at - begin) / width)
+        if 0 <= at < count:
+            tally[at][call.failed] += 1
+    return [Span(begin + at * width, begin + (at + 1) * width, *pair) for at, pair in enumerate(tally)]
+
+
+def groups(failures: Iterable[Failure]) -> list[Group]:
+    """The failures by code and by the shape of their message, the most frequent first.
+
+    Args:
+        failures: The newest first.
+    """
+    found: dict[tuple[str, str], list[Failure]] = defaultdict(list)
+    for each in failures:
+        found[each.outcome, shape(each.message)].append(each)
+    made = [_group(outcome, words, each) for (outcome, words), each in found.items()]
+    return sorted(made, key=lambda each: (-each.count, -each.last))
+
+
+def shape(message: str) -> str:
+    """A message without its particulars."""
+    words = message[:SHAPE_LIMIT]
+    for pattern, stand_in in PARTICULARS:
+        words = pattern.sub(stand_in, words)
+    return " ".join(words.split())
+
+
+def _group(outcome: str, words: str, each: Sequence[Failure]) -> Group:
+    tools = tuple(sorted({one.tool for one in each}))
+    return Group(outcome, words, len(each), each[-1].at, each[0].at, tools, each[0].message)
+
+
+def _rank(values: Sequence[N], part: float) -> N:
+    return values[min(len(values) - 1, int(len(values) * part))]

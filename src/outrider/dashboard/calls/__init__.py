@@ -1,0 +1,1 @@
+"""What the page Calls is made of."""
