@@ -2,21 +2,23 @@
 
 import copy
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
-
-import anyio
 
 from outrider.core.arguments import as_object
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
 from outrider.core.events import Event, Events
 from outrider.core.grant import Grant
+from outrider.core.meters import TOOL_SECONDS, TOOL_SIZE
 from outrider.core.policy import ToolPolicy, consent, offered
 from outrider.core.prompting import Offered, Prompt, ServiceContext, given, service_context
 from outrider.core.result import Result
+from outrider.core.standstill import limit
 from outrider.core.tool import Services, Stake, Tool, Toolset
+from outrider.core.tracing import named, span
 
 Admit = Callable[[Tool, Call], Awaitable[None]]
 
@@ -167,11 +169,16 @@ class Toolbox:
         call = call or Call()
         tool = await self.find(name)
         given: dict[str, Any] = {}
+        key = str(uuid.uuid4())
         started = time.monotonic()
         outcome, size, message = "ok", 0, ""
         try:
             given = as_object(arguments)
-            result = await self._run(tool, given, call)
+            with (
+                named(key, call.session),
+                span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
+            ):
+                result = await self._run(tool, given, call)
             size = len(result.text)
             outcome = "error" if result.is_error else "ok"
         except BaseException as error:
@@ -180,9 +187,9 @@ class Toolbox:
         else:
             return result
         finally:
-            self._events.record(
-                Event.of(tool, call, given, outcome, message, seconds=time.monotonic() - started, size=size)
-            )
+            seconds = time.monotonic() - started
+            _measure(tool, outcome, seconds, size)
+            self._events.record(Event.of(tool, call, given, outcome, message, key=key, seconds=seconds, size=size))
 
     async def _run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
         if call.grant is not None:
@@ -191,11 +198,18 @@ class Toolbox:
         if self.admit is not None:
             await self.admit(tool, call)
         consent(tool, self.policy.stakes, call, arguments)
-        with anyio.move_on_after(tool.timeout):  # not fail_after: a tool's own TimeoutError is another matter
+        # The limit raises nothing: a tool's own TimeoutError is another matter.
+        with limit(tool.timeout, call.alive), self._events.underway.noted(tool, call, arguments):
             return await tool.run(self._services, call, given)
         raise Unavailable(
             f"{tool.name} did not finish within {tool.timeout:g} seconds", code="timeout", hint="ask for less"
         )
+
+
+def _measure(tool: Tool, outcome: str, seconds: float, size: int) -> None:
+    facts = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
+    TOOL_SECONDS.record(seconds, facts)
+    TOOL_SIZE.record(size, facts)
 
 
 def _outcome(error: BaseException) -> str:
