@@ -1,16 +1,17 @@
 """Work that survives its process: the only module that knows DBOS. Import it only where a run begins.
 
-Five calls: `open` and `close`, `start` an attempt, `resume` what a dead worker left, `cancel`. Everything else about
-runs is ours and stands in our own tables, the steps of an attempt too: there each is one row that only the worker of
-the attempt may write, where DBOS would keep the same again, in a database and a thread of its own.
+Three calls: `open`, `close`, and `start` an attempt. Everything else about runs is ours and stands in our own tables:
+whose turn it is (`queue`), and the steps of an attempt, each one row that only the worker of the attempt may write,
+where DBOS would keep the same again, in a database and a thread of its own. Each start is a workflow by itself: one
+that a dead process left behind is not gone on with, but its run is begun anew from its rows.
 """
 
 import asyncio
 import json
 import logging
+import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import Context
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,6 @@ from outrider.core.errors import NotConfigured
 NAME = "outrider"
 # Attempts are made up of our own rows and of JSON, so every version can go on with what another began.
 VERSION = "1"
-QUEUE = "outrider-runs"
-POLL = 0.25  # seconds between looks for what is to be resumed
 THREADS = 32
 BUSY_SECONDS = 30
 Body = Callable[[str, int], Awaitable[None]]
@@ -70,15 +69,16 @@ class Engine:
         Raises NotConfigured if that app works on another database.
         """
         global _working  # noqa: PLW0603 - DBOS is one per process, and so is what it works for
+        _members[self._worker] = self
         if _working is not None:
             if _working._url != self._url:  # noqa: SLF001 - another of our own
+                _members.pop(self._worker)
                 raise NotConfigured(
                     "agents are at work in this process already, on another database",
                     hint="close that app first, or open this one in a process of its own",
                     code="agents_elsewhere",
                 )
             return
-        _working = self
         _quiet()
         config: DBOSConfig = {
             "name": NAME,
@@ -92,26 +92,21 @@ class Engine:
             **self._place(),
         }
         DBOS(config=config)
-        DBOS.launch()  # on this thread: attempts run on the event loop of whoever launches
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=POLL)
+        try:
+            DBOS.launch()  # on this thread: attempts run on the event loop of whoever launches
+        except Exception:
+            await asyncio.to_thread(DBOS.destroy)
+            raise
+        _working = self
 
     async def start(self, run_id: str, attempt: int) -> None:
-        """Starts an attempt and returns at once; a second start of the same changes nothing."""
+        """Starts an attempt and returns at once."""
         await self._apart(lambda: self._started(run_id, attempt))
-
-    async def resume(self, workflows: list[str]) -> None:
-        """Lets any living worker go on with attempts whose worker is dead."""
-        with suppress(Exception):  # one that was never written down is begun again by its run's row
-            await self._apart(lambda: DBOS.resume_workflows_async(workflows, queue_name=QUEUE))
-
-    async def cancel(self, workflows: list[str]) -> None:
-        """Keeps attempts from being taken up again."""
-        with suppress(Exception):  # what has ended or was never begun needs nothing
-            await self._apart(lambda: DBOS.cancel_workflows_async(workflows))
 
     async def close(self) -> None:
         """Stops working. What is under way is left as it is, for whoever comes next."""
         global _working  # noqa: PLW0603
+        _members.pop(self._worker, None)
         if _working is not self:
             return
         await asyncio.to_thread(DBOS.destroy)
@@ -124,8 +119,8 @@ class Engine:
         await self._body(run_id, attempt)
 
     async def _started(self, run_id: str, attempt: int) -> None:
-        with SetWorkflowID(f"{run_id}.{attempt}"):
-            await DBOS.start_workflow_async(attempt_run, run_id, attempt)
+        with SetWorkflowID(f"{run_id}.{attempt}.{uuid.uuid4().hex[:12]}"):
+            await DBOS.start_workflow_async(attempt_run, run_id, attempt, self._worker)
 
     async def _apart(self, work: Callable[[], Any]) -> Any:
         """Away from the attempt that may be calling: what one starts is no step of its own."""
@@ -139,13 +134,14 @@ class Engine:
         return {"system_database_url": f"sqlite:///{path}", "system_database_engine": _sqlite(path)}
 
 
-_working: Engine | None = None
+_working: Engine | None = None  # the one that has launched DBOS
+_members: dict[str, Engine] = {}  # all of this process, by worker
 
 
 @DBOS.workflow(name="run", max_recovery_attempts=None)
-async def attempt_run(run_id: str, attempt: int) -> str:
+async def attempt_run(run_id: str, attempt: int, worker: str) -> str:
     """One attempt of a run, as DBOS knows it."""
-    engine = _working
+    engine = _members.get(worker)
     if engine is not None:
         await engine.run(run_id, attempt)
     return run_id

@@ -10,6 +10,7 @@ from outrider.agents.run import Run, Status
 from outrider.core.errors import OutriderError
 
 log = logging.getLogger(__name__)
+OUTAGES = ("database", "database_unsure")
 SUCCESS: dict[str, Status] = {"done": "completed", "blocked": "blocked", "cancelled": "cancelled"}
 
 
@@ -34,6 +35,15 @@ class Outcome:
         if self.reason in SUCCESS:
             return SUCCESS[self.reason]
         return "partial" if self.reason in PARTIAL and self.answer else "failed"
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is what failed: then nothing is known of the run's end, and it goes on when that is back."""
+    if isinstance(error, OutriderError):
+        return error.code in OUTAGES
+    if isinstance(error, BaseExceptionGroup):
+        return any(is_outage(each) for each in error.exceptions)
+    return error.__cause__ is not None and is_outage(error.__cause__)
 
 
 def broken(error: OutriderError) -> Outcome:

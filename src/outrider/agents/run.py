@@ -94,11 +94,6 @@ class Run:
         """What the run made: each with `id`, `title` and `content_type`."""
         return self.state.get("files", [])
 
-    @property
-    def workflow(self) -> str:
-        """The name of the present attempt."""
-        return f"{self.id}.{self.attempt}"
-
     def context(self, call_id: str = "") -> RunContext:
         """What travels with the calls that the run makes."""
         return RunContext(
@@ -148,10 +143,7 @@ class Working:
     executor: str | None
     deadline: float | None
     updated_at: float
-
-    @property
-    def workflow(self) -> str:
-        return f"{self.id}.{self.attempt}"
+    below: bool = False  # begun by another run
 
 
 class RunRows:
@@ -198,28 +190,21 @@ class RunRows:
 
         from outrider.agents.tables import runs
 
-        query = update(runs).where(*conditions).values(updated_at=time.time(), **values)
+        query = update(runs).where(*conditions).values(updated_at=self._database.now(), **values)
         return await self._database.short(lambda connection: connection.execute(query).rowcount, write=True)
 
     async def claim(self, run: Run, executor: str) -> bool:
-        """Takes up the present attempt; False if it was cancelled or superseded meanwhile."""
+        """Takes up the present attempt, which is this process's; False if it was cancelled or superseded meanwhile."""
         from outrider.agents.tables import runs
 
-        same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(WORKING)
-        now = time.time()
+        mine = runs.c.attempt == run.attempt, runs.c.executor == executor
+        same = runs.c.id == run.id, runs.c.status.in_(WORKING), *mine
+        now = self._database.now()
         seconds = run.budgets.get("seconds")
         left = None if seconds is None else max(1.0, seconds - run.state.get("seconds", 0.0))
         deadline = None if left is None else now + left
         started = run.started_at or now
-        return await self.change(*same, status="running", executor=executor, started_at=started, deadline=deadline) == 1
-
-    async def take(self, run: Run, worker: str) -> None:
-        """Says who is about to take up the attempt: if that process dies now, others see it."""
-        from outrider.agents.tables import runs
-
-        await self.change(
-            runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status == "queued", executor=worker
-        )
+        return await self.change(*same, status="running", started_at=started, deadline=deadline) == 1
 
     async def finish(self, run: Run, worker: str, /, **values: Any) -> bool:
         """Ends the attempt; False if it is no longer this process's."""
@@ -254,7 +239,8 @@ class RunRows:
 
         from outrider.agents.tables import runs
 
-        columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at)
+        below = runs.c.parent_run_id.is_not(None)
+        columns = (runs.c.id, runs.c.attempt, runs.c.executor, runs.c.deadline, runs.c.updated_at, below)
         query = select(*columns).where(runs.c.status.in_(WORKING))
 
         def found(connection: "Connection") -> list[Working]:

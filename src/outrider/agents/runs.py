@@ -139,10 +139,12 @@ class Runs:
             NotFound: A tool or toolset that is not offered.
             NotConfigured: No model, or no libraries for agents.
         """
-        engine = await self._worker.opened()
         above = await self._rows.get(call.run.id) if call.run else None
         agent = await self._frozen(agent, toolsets, above, call.grant)
-        lender = await self._lender(agent, call)
+        model, lender = await self._thinks(agent, call)
+        here = above is not None or lender is not None  # the others have not got what these need
+        if here or self._settings.runs:
+            await self._worker.opened()
         posted = (
             message_id
             or (await self.conversations.post(conversation.id, "user", query, agent=agent.name, files=files)).id
@@ -161,11 +163,12 @@ class Runs:
             | ({"grant": call.grant.facts()} if call.grant else {}),
             history=await self._history(conversation.id, agent.name),
         )
+        row |= {"model": model, "executor": self._worker.name if here else None}
         run, is_new = await self._rows.add(row)
         if is_new:
             if lender is not None:
                 self._worker.lenders[run.id] = lender
-            await engine.start(run.id, run.attempt)
+            await self._worker.begin(run.id, run.attempt, here=here)
         return run
 
     async def check(self, agent: Agent) -> None:
@@ -193,12 +196,15 @@ class Runs:
         run = await self._rows.get(run_id)
         if run.status != "blocked":
             return run
-        engine = await self._worker.opened()
         same = runs.c.id == run.id, runs.c.status == "blocked", runs.c.attempt == run.attempt
-        if await self._rows.change(*same, status="queued", attempt=run.attempt + 1, executor=None):
+        here = run.parent_run_id is not None and bool(self._settings.runs)
+        if here:
+            await self._worker.opened()
+        values = {"attempt": run.attempt + 1, "executor": self._worker.name if here else None}
+        if await self._rows.change(*same, status="queued", **values):
             told = {"status": "queued", "attempt": run.attempt + 1}
             await self.streams.append(run.id, [("status", told)])
-            await engine.start(run.id, run.attempt + 1)
+            await self._worker.begin(run.id, run.attempt + 1, here=here)
         return await self._rows.get(run_id)
 
     async def retry(self, run_id: str) -> Run:
@@ -208,16 +214,14 @@ class Runs:
         run = await self._rows.get(run_id)
         if not can_retry(run):
             raise Refused(f"run {run.id} is {run.status} and cannot go on from there", hint="begin a new one")
-        engine = await self._worker.opened()
         if await self._database.short(lambda connection: reopened(connection, run, time.time()), write=True):
             await self.streams.append(run.id, [("status", {"status": "queued", "attempt": run.attempt + 1})])
-            await engine.start(run.id, run.attempt + 1)
+            await self._worker.begin(run.id, run.attempt + 1, here=False)
         return await self._rows.get(run_id)
 
     async def cancel(self, run_id: str) -> None:
         """Ends the run and all below it, whoever works on them. What is over stays as it is."""
-        for each in [run_id, *(below.id for below in await self._rows.below(run_id))]:
-            await self._worker.cancel(await self._rows.get(each))
+        await self._worker.cancel_tree(run_id)
 
     async def recover(self) -> list[str]:
         """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
@@ -230,12 +234,19 @@ class Runs:
         """
         await self._database.used.wait()
         while True:
-            if not self.works:  # afterwards its own watcher looks, and more often
+            if not self.works and self._settings.runs:  # afterwards its own watcher looks, and more often
                 try:
                     await self.recover()
+                    if await self._worker.waits(MIND):
+                        await self._worker.dispatch()
                 except OutriderError as error:
                     log.warning("runs that were left cannot be taken up: %s", error)
             await anyio.sleep(MIND)
+
+    async def work(self) -> None:
+        """Begins to take runs that wait, from now on and without being asked. Raises NotConfigured and Unavailable."""
+        await self._worker.opened()
+        await self._worker.dispatch()
 
     async def close(self) -> None:
         """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
@@ -257,10 +268,13 @@ class Runs:
         more: dict[str, Any] = {"remote": remote, "added": added, "grant": grant}
         return frozen(agent, toolsets, above, served=served, every=every, **more)
 
-    async def _lender(self, agent: Agent, call: Call) -> Lender | None:
-        """The client's own model where there is no other; None where there is. Raises NotConfigured."""
+    async def _thinks(self, agent: Agent, call: Call) -> tuple[str, Lender | None]:
+        """The model that is asked first, as `provider:model`; with the client's own where there is no other.
+
+        Raises NotConfigured.
+        """
         try:
-            await self._models.chain(agent.model)
+            return (await self._models.chain(agent.model))[0].label, None
         except NotConfigured as error:
             chosen = agent.model or self._models.has_default
             if error.code != "no_model" or chosen or call.lends is None:
@@ -271,8 +285,7 @@ class Runs:
                     hint=error.hint,
                     code="no_model",
                 ) from None
-            return call.lends
-        return None
+            return "client", call.lends
 
     def _budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
         """The agent's budgets, filled in by the house's, under the caller's and what the run above has left."""

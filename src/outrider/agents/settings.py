@@ -48,6 +48,14 @@ class ModelsSettings(BaseModel):
     local: bool = Field(True, description="Look for Ollama, llama.cpp, vLLM and LM Studio on this machine")
 
 
+class RunLimits(BaseModel, extra="forbid", defer_build=True, frozen=True):
+    """How many runs may be at work at the same time, over all processes. Only outermost ones count."""
+
+    user: int = Field(0, ge=0, description="Of one person, or of one conversation without a name; 0 sets no limit")
+    agents: dict[str, int] = Field({}, description="By an agent's name")
+    models: dict[str, int] = Field({}, description="By a provider's name, or by provider:model")
+
+
 class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     """The `agents` part of the settings."""
 
@@ -57,7 +65,13 @@ class AgentsSettings(BaseModel, extra="forbid", defer_build=True):
     width: int = Field(
         8, ge=1, le=64, description="Tools, other agents among them, that one step runs at the same time"
     )
-    runs: int = Field(50, ge=1, le=1_000, description="Runs at the same time in one process; further ones wait")
+    runs: int = Field(
+        50,
+        ge=0,
+        le=1_000,
+        description="Runs at the same time in one process; further ones wait. 0 leaves all to other processes",
+    )
+    limits: RunLimits = RunLimits()
     stream_ms: int = Field(20, ge=5, le=1_000, description="Milliseconds of text that one event gathers")
     keep_thoughts: bool = Field(True, description="Whether the thinking of models is kept with the run")
 

@@ -1,6 +1,5 @@
 """Whose work goes on elsewhere: runs of workers that died, and of workers that hang."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,19 +20,22 @@ def locks_of(database: Database) -> Locks:
     return SessionLocks(database)
 
 
-async def lost(theirs: Sequence[Working], worker: str, locks: Locks) -> list[Working]:
+async def lost(theirs: Sequence[Working], worker: str, locks: Locks, now: float) -> list[Working]:
     """Those of the runs whose worker is dead or hangs.
 
     Args:
         theirs: Runs that somebody else works on, or should.
         worker: Who looks.
         locks: By which the living are known.
+        now: By the clock of the database.
     """
-    return [run for run in theirs if await _is_lost(run, worker, locks)]
+    return [run for run in theirs if await _is_lost(run, worker, locks, now)]
 
 
-async def _is_lost(run: Working, worker: str, locks: Locks) -> bool:
+async def _is_lost(run: Working, worker: str, locks: Locks, now: float) -> bool:
+    if run.executor is None and not run.below:  # it waits for its turn: whoever has room takes it
+        return False
     if run.executor in (None, worker):  # about to be taken up, unless whoever was to do it is dead
-        return time.time() - run.updated_at > WAITED
-    hangs = run.deadline is not None and time.time() > run.deadline + GRACE
+        return now - run.updated_at > WAITED
+    hangs = run.deadline is not None and now > run.deadline + GRACE
     return hangs or await locks.is_dead(run.executor)

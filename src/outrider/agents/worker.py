@@ -5,7 +5,6 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,8 @@ from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Meter, Usage
 from outrider.agents.locks import Locks
 from outrider.agents.models.access import WAYS, Access, Models, borrowed
-from outrider.agents.outcome import Outcome, broken, bug
+from outrider.agents.outcome import Outcome, broken, bug, is_outage
+from outrider.agents.queue import Queue
 from outrider.agents.remote import Servers, kept
 from outrider.agents.rights import restricted
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
@@ -84,7 +84,10 @@ class Worker:
         self._locks: Locks | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._active: dict[str, asyncio.Task[Any]] = {}
-        self._slots = anyio.Semaphore(settings.runs)
+        self._queue = Queue(database, settings.limits)
+        self._places: set[str] = set()  # outermost runs that this process has taken
+        self._taking = anyio.Lock()
+        self._woken = anyio.Event()  # something may have changed
         self._closing = False
 
     @property
@@ -137,15 +140,54 @@ class Worker:
         await self._streams.append(run.id, [("status", told)])
         if task := self._active.get(run.id):
             task.cancel()
-        if self._engine is not None:
-            await self._engine.cancel([run.workflow])
+
+    async def cancel_tree(self, run_id: str) -> None:
+        """Ends the run and all below it, also what is begun there meanwhile."""
+        ended: set[str] = set()
+        while left := {run_id, *(each.id for each in await self._rows.below(run_id))} - ended:
+            for each in left:
+                await self.cancel(await self._rows.get(each))
+            ended |= left
+
+    async def begin(self, run_id: str, attempt: int, *, here: bool) -> None:
+        """Lets a queued attempt begin, now or when it is its turn.
+
+        Args:
+            run_id: Of the run; its row says that it is queued.
+            attempt: Which one.
+            here: It is this process's already, and needs no turn.
+        """
+        if here:
+            await (await self.opened()).start(run_id, attempt)
+        else:
+            await self.dispatch()
+
+    async def dispatch(self) -> None:
+        """Begins waiting runs, as many as there is room for in this process."""
+        if not self._settings.runs or self._closing:
+            return
+        engine = await self.opened()
+        async with self._taking:
+            for run in await self._queue.take(self.name, self._settings.runs - len(self._places)):
+                self._places.add(run.id)
+                try:
+                    await engine.start(run.id, run.attempt)
+                except BaseException:
+                    self._places.discard(run.id)
+                    raise
+
+    async def waits(self, seconds: float) -> bool:
+        """Whether a run has waited so long for a process with room."""
+        return bool(self._settings.runs) and await self._queue.waits(self._database.now() - seconds)
 
     async def recover(self) -> list[str]:
         """Takes up the runs of workers that died, and ends those of workers that hang; which ones."""
         theirs = [run for run in await self._rows.working() if run.id not in self._active]
         found = await self._lost(theirs) if theirs else []
         for run in found:
-            await self._retake(await self.opened(), run)
+            await self._retake(run)
+        if found or self.works:
+            await self.dispatch()
         return [run.id for run in found]
 
     async def close(self) -> None:
@@ -166,29 +208,37 @@ class Worker:
 
     async def _attempted(self, run_id: str, attempt: int) -> None:
         """One attempt, from the row to the row."""
-        run = await self._rows.get(run_id)
-        if run.attempt != attempt or run.status not in WORKING:
+        if run_id in self._active:
             return
         task = asyncio.current_task()
         assert task is not None
         self._active[run_id] = task
         try:
-            await self._rows.take(run, self.name)
-            # Who waits for a run below holds a place meanwhile: those below need none, or all would wait for ever.
-            async with self._slots if run.parent_run_id is None else nullcontext():
-                await self._worked(run)
+            run = await self._rows.get(run_id)
+            if run.attempt == attempt and run.status in WORKING:
+                await self._tried(run)
         except asyncio.CancelledError:
             if self._closing or not (await self._rows.get(run_id)).ended:
                 raise
             task.uncancel()  # the run was cancelled, not the work on it: the attempt ends as any other
+        finally:
+            self._active.pop(run_id, None)
+            self._places.discard(run_id)
+            self.meters.pop(run_id, None)
+            self.lenders.pop(run_id, None)
+            self._woken.set()
+
+    async def _tried(self, run: Run) -> None:
+        """Works on it; a database that fails leaves it as it is, to be taken up again when that is back."""
+        try:
+            await self._worked(run)
         except Exception as error:
+            if is_outage(error):
+                log.warning("run %s waits for the database: %s", run.id, error)
+                return
             outcome = bug(run, error)
             await self._rows.finish(run, self.name, status="failed", stop_reason="error", error=outcome.error)
             raise
-        finally:
-            self._active.pop(run_id, None)
-            self.meters.pop(run_id, None)
-            self.lenders.pop(run_id, None)
 
     async def _worked(self, run: Run) -> None:
         if not await self._rows.claim(run, self.name):
@@ -208,10 +258,10 @@ class Worker:
                 outcome = await self._thought(run, hands, pen, meter)
             except Superseded:
                 return
-            except OutriderError as error:
-                outcome = broken(error)
-            except Exception as error:  # noqa: BLE001 - the run ends with it
-                outcome = bug(run, error)
+            except Exception as error:
+                if is_outage(error):
+                    raise
+                outcome = broken(error) if isinstance(error, OutriderError) else bug(run, error)
             await pen.flush()
             await self._ended(run, hands, meter, outcome)
         finally:
@@ -306,32 +356,39 @@ class Worker:
                     await self._locks.hold(self.name)
             except OutriderError as error:
                 log.warning("runs cannot be watched: %s", error)
-            await anyio.sleep(WATCH)
+            except Exception:
+                log.exception("bug in watching runs")
+            self._woken = anyio.Event()
+            with anyio.move_on_after(WATCH):
+                await self._woken.wait()
 
     async def _stop_cancelled(self) -> None:
         for run_id in await self._rows.cancelled(list(self._active)) if self._active else ():
             if task := self._active.get(run_id):
                 task.cancel()
+                await self.cancel_tree(run_id)
 
     async def _lost(self, theirs: Sequence[Working]) -> list[Working]:
         """Those to take up. A process that works on nothing itself only looks, and holds nothing."""
         locks = self._locks or locks_of(self._database)
         try:
-            return await lost(theirs, self.name, locks)
+            return await lost(theirs, self.name, locks, self._database.now())
         finally:
             if locks is not self._locks:
                 await locks.close()
 
-    async def _retake(self, engine: "Engine", run: Working) -> None:
-        """Goes on with the attempt here or wherever DBOS finds room; no two processes can."""
+    async def _retake(self, run: Working) -> None:
+        """Puts it back among those that wait; one below another goes on here. No two processes can."""
         from outrider.agents.tables import runs
 
         same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(WORKING)
         theirs = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
-        if await self._rows.change(*same, theirs, executor=self.name, status="queued"):
+        here = run.below and bool(self._settings.runs)
+        values = {"status": "queued", "executor": self.name if here else None}
+        if await self._rows.change(*same, theirs, **values):
             log.info("run %s of worker %s is taken up again", run.id, run.executor)
-            await engine.resume([run.workflow])
-            await engine.start(run.id, run.attempt)
+            if here:
+                await self.begin(run.id, run.attempt, here=True)
 
 
 def _engine_type() -> "type[Engine]":

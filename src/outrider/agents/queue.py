@@ -1,0 +1,232 @@
+"""Which waiting run begins next, and where: fair between users, within limits that hold over all processes.
+
+A run that waits is a row nobody works on; each process that has room takes rows for itself, in one transaction at a
+time for all of them. Of several users the one with the fewest runs at work goes first, then the one who has waited
+longest for a turn, so that a thousand runs of one user do not keep another's first one waiting.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from outrider.agents.run import WORKING, Working
+from outrider.agents.settings import RunLimits
+from outrider.core.db import Database
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Select
+
+LOCK = 0x6F75_7471  # of Postgres' advisory locks: whoever gives places away
+EACH = 100  # rows of one user that are looked at: behind those that a limit keeps back there may be others
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A run that waits for its turn."""
+
+    id: str
+    attempt: int
+    user: str
+    agent: str
+    model: str
+    created_at: float
+
+
+class Queue:
+    """The runs that wait for a process to work on them.
+
+    Args:
+        database: Holds them.
+        limits: How many may be at work at the same time, over all processes.
+    """
+
+    def __init__(self, database: Database, limits: RunLimits) -> None:
+        self._database = database
+        self._limits = limits
+
+    async def take(self, worker: str, places: int) -> list[Working]:
+        """Up to so many runs that this process shall begin now; from then on they are its own.
+
+        Args:
+            worker: By which name it is known to the others.
+            places: For how many it has room.
+        """
+        if places < 1 or not await self.waits():
+            return []
+        now = self._database.now()
+
+        def taken(connection: "Connection") -> list[Working]:
+            _alone(connection)
+            chosen = self._chosen(connection, places)
+            for each in chosen:
+                self._give(connection, each, worker, now)
+            return [Working(each.id, each.attempt, worker, None, now) for each in chosen]
+
+        return await self._database.short(taken, write=True)
+
+    async def waits(self, before: float | None = None) -> bool:
+        """Whether a run waits for its turn; with `before`, since that time (seconds since the epoch)."""
+        query = _first()
+        if before is not None:
+            from outrider.agents.tables import runs
+
+            query = query.where(runs.c.updated_at < before)
+        return await self._database.short(lambda connection: connection.execute(query).first() is not None, write=False)
+
+    def _chosen(self, connection: "Connection", places: int) -> list[Waiting]:
+        at_work = [Waiting(**row) for row in connection.execute(_at_work()).mappings()]
+        waiting = [Waiting(**row) for row in connection.execute(_waiting(), {"each": EACH}).mappings()]
+        served: dict[str, float] = {row[0]: row[1] for row in connection.execute(_served())}
+        return chosen(waiting, at_work, served, self._limits, places)
+
+    def _give(self, connection: "Connection", run: Waiting, worker: str, now: float) -> None:
+        from sqlalchemy import update
+
+        from outrider.agents.tables import run_turns, runs
+
+        connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
+        turn = {"user": run.user, "served_at": now}
+        connection.execute(self._database.upserting(run_turns, turn, key="user"))
+
+
+def chosen(
+    waiting: Sequence[Waiting],
+    at_work: Sequence[Waiting],
+    served: dict[str, float],
+    limits: RunLimits,
+    places: int,
+) -> list[Waiting]:
+    """Those whose turn it is, in order.
+
+    Args:
+        waiting: All that wait.
+        at_work: All that somebody works on.
+        served: By user when one of their runs was last begun.
+        limits: What keeps runs back.
+        places: At most so many.
+    """
+    count = _Count(limits)
+    for run in at_work:
+        count.add(run)
+    turns, left, found = dict(served), sorted(waiting, key=lambda run: (run.created_at, run.id)), []
+    while len(found) < places:
+        able = [run for run in left if count.allows(run)]
+        if not able:
+            break
+        first = min(able, key=lambda run: (count.users[run.user], turns.get(run.user, 0.0), run.created_at, run.id))
+        left.remove(first)
+        count.add(first)
+        turns[first.user] = max(turns.values(), default=0.0) + 1.0
+        found.append(first)
+    return found
+
+
+class _Count:
+    """How many are at work, by what is limited."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self.users: Counter[str] = Counter()
+        self._agents: Counter[str] = Counter()
+        self._models: Counter[str] = Counter()
+        self._limits = limits
+
+    def add(self, run: Waiting) -> None:
+        self.users[run.user] += 1
+        self._agents[run.agent] += 1
+        self._models.update(_names(run.model))
+
+    def allows(self, run: Waiting) -> bool:
+        if self._limits.user and self.users[run.user] >= self._limits.user:
+            return False
+        if self._agents[run.agent] >= self._limits.agents.get(run.agent, self._agents[run.agent] + 1):
+            return False
+        bounds = self._limits.models
+        return all(self._models[name] < bounds[name] for name in _names(run.model) if name in bounds)
+
+
+def _names(model: str) -> tuple[str, ...]:
+    """What a limit may call `provider:model`: its provider, or the whole."""
+    provider = model.partition(":")[0]
+    return (provider, model) if provider and provider != model else (model,)
+
+
+def _alone(connection: "Connection") -> None:
+    """One process at a time gives places away. SQLite's writers are alone anyway."""
+    from sqlalchemy import text
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+
+
+def _user() -> "ColumnElement[str]":
+    """Whose run it is: of the person, or of the conversation where nobody said who it is."""
+    from sqlalchemy import case, func
+
+    from outrider.agents.tables import runs
+
+    named = func.coalesce(runs.c.identity, "") != ""
+    return case((named, "person " + runs.c.identity), else_="session " + runs.c.session)
+
+
+def _outermost() -> "tuple[ColumnElement[bool], ...]":
+    """Runs below another need no turn: the one above holds a place for them all."""
+    from outrider.agents.tables import runs
+
+    return (runs.c.parent_run_id.is_(None),)
+
+
+def _waits() -> "tuple[ColumnElement[bool], ...]":
+    from outrider.agents.tables import runs
+
+    return (*_outermost(), runs.c.status == "queued", runs.c.executor.is_(None))
+
+
+def _columns() -> list[Any]:
+    from sqlalchemy import func
+
+    from outrider.agents.tables import runs
+
+    model = func.coalesce(runs.c.model, "").label("model")
+    return [runs.c.id, runs.c.attempt, _user().label("user"), runs.c.agent, model, runs.c.created_at]
+
+
+@lru_cache
+def _first() -> "Select[Any]":
+    from sqlalchemy import select
+
+    from outrider.agents.tables import runs
+
+    return select(runs.c.id).where(*_waits()).limit(1)
+
+
+@lru_cache
+def _waiting() -> "Select[Any]":
+    from sqlalchemy import bindparam, func, select
+
+    from outrider.agents.tables import runs
+
+    order = (runs.c.created_at, runs.c.id)
+    place = func.row_number().over(partition_by=_user(), order_by=order).label("place")
+    ranked = select(*_columns(), place).where(*_waits()).subquery()
+    names = [ranked.c[each.name] for each in _columns()]
+    return select(*names).where(ranked.c.place <= bindparam("each"))
+
+
+@lru_cache
+def _at_work() -> "Select[Any]":
+    from sqlalchemy import select
+
+    from outrider.agents.tables import runs
+
+    return select(*_columns()).where(*_outermost(), runs.c.status.in_(WORKING), runs.c.executor.is_not(None))
+
+
+@lru_cache
+def _served() -> "Select[Any, Any]":
+    from sqlalchemy import select
+
+    from outrider.agents.tables import run_turns
+
+    return select(run_turns.c.user, run_turns.c.served_at)
