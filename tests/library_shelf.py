@@ -6,6 +6,7 @@ import zlib
 from typing import Any
 
 from outrider.app import App
+from outrider.content import Draft
 from outrider.core.context import Call
 from outrider.pages.cache import Cache, Cached
 from outrider.pages.document import Document
@@ -106,3 +107,8 @@ async def _tool(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
     result = await app.call(tool, ANN, **arguments)
     assert not result.is_error, result.text
     return result.data or json.loads(json.dumps(result.meta))
+
+
+def draft(text: str) -> Draft:
+    """A text on its way into a store."""
+    return Draft(text)
