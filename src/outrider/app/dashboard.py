@@ -52,6 +52,7 @@ class Mounted:
         from outrider.dashboard.address import posted
 
         place = f"{_from_here(address)}{PATH}/"
+        self._app.artifacts.web_address = place
         with posted(self._app.house().data_dir, place, self._launch, kind="serve"):
             yield place
 

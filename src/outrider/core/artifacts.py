@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import quote
 
 import anyio
 
@@ -64,6 +65,11 @@ class Artifacts:
     def address(self, uri: str) -> str:
         """Where a person can open an artifact in a web browser; empty while there is no dashboard."""
         return f"{self.web_address.rstrip('/')}/files/{uri.removeprefix(SCHEME)}" if self.web_address else ""
+
+    def address_of_session(self, session: str) -> str:
+        """Where a person can look at the pictures of a session; empty while there is no dashboard."""
+        name = quote(session, safe="")
+        return f"{self.web_address.rstrip('/')}/library/screenshots?session={name}" if self.web_address else ""
 
     async def save(self, data: bytes, *, name: str, mime_type: str, session: str, call: Call | None = None) -> Artifact:
         """Keeps the bytes; the file is complete before anybody can learn of it.

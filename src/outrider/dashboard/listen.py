@@ -29,6 +29,7 @@ class Listening:
         port: 0 takes a free one; the setting's by default.
 
     Attributes:
+        application: What answers.
         place: Its address without a token, with a final slash; empty before the start.
     """
 
@@ -37,7 +38,7 @@ class Listening:
         self._kind = kind
         self._port = house.settings.port if port is None else port
         self._launch = Launch(house.settings.token)
-        self._app = dashboard_app(house, self._launch)
+        self.application = dashboard_app(house, self._launch)
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
         self._posted = ExitStack()
@@ -51,12 +52,12 @@ class Listening:
     @property
     def watched(self) -> bool:
         """Whether a browser shows the dashboard now."""
-        return self._app.state.feeds.streams > 0
+        return self.application.state.feeds.streams > 0
 
     async def start(self) -> None:
         """Opens the port. Raises NotConfigured when it is taken or may not be used."""
         config = uvicorn.Config(
-            self._app,
+            self.application,
             host=HOST,
             port=self._port,
             log_config=None,
@@ -70,14 +71,16 @@ class Listening:
         self._server = _Server(config)
         self._task = asyncio.create_task(self._server.serve(sockets=[taken]))
         await self._server.listening.wait()
+        self._house.artifacts.web_address = self.place
         self._posted.enter_context(posted(self._house.data_dir, self.place, self._launch, kind=self._kind))
 
     async def aclose(self) -> None:
         """Ends it; what browsers still ask for is answered first."""
         self._posted.close()
+        self._house.artifacts.web_address = ""
         if self._server is None or self._task is None:
             return
-        self._app.state.feeds.close()
+        self.application.state.feeds.close()
         self._server.should_exit = True
         with anyio.CancelScope(shield=True):
             await self._task

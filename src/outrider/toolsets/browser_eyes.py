@@ -104,7 +104,8 @@ async def takeScreenshot(
     said = f"Screenshot of {url[:500]}, {size}" + (f", {drawn} refs drawn" if refs else "")
     suffix = shot.mime_type.partition("/")[2]
     kept = await _kept(artifacts, call, shot.data, f"screenshot.{suffix}", shot.mime_type)
-    return Result((Text(said), Image(shot.data, shot.mime_type), *kept), meta={"outrider/url": url})
+    meta = {"outrider/url": url} | _open(artifacts, kept)
+    return Result((Text(said), Image(shot.data, shot.mime_type), *kept), meta=meta)
 
 
 @browser.tool(title="Logs", open_world=True, untrusted=True)
@@ -139,7 +140,7 @@ async def _pdf(browsers: Browsers, artifacts: Artifacts, choices: Choices, call:
     await anyio.to_thread.run_sync(_write, path, data)
     kept = await _kept(artifacts, call, data, path.name, "application/pdf")
     said = f"Saved {path.relative_to(choices.workspace.resolve())}, {len(data):,} bytes"
-    return Result((Text(said), *kept), meta={"outrider/path": str(path)})
+    return Result((Text(said), *kept), meta={"outrider/path": str(path)} | _open(artifacts, kept))
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -195,6 +196,12 @@ async def _kept(artifacts: Artifacts, call: Call, data: bytes, name: str, mime_t
     except OutriderError:
         return ()
     return (Link(kept.uri, kept.name, kept.mime_type, kept.size),)
+
+
+def _open(artifacts: Artifacts, kept: tuple[Link, ...]) -> dict[str, str]:
+    """Where a person can look at it, while there is a dashboard."""
+    at = artifacts.address(kept[0].uri) if kept else ""
+    return {"outrider/open": at} if at else {}
 
 
 def _messages(session: "Session", _: Choices, *, failed: bool) -> list[str]:

@@ -236,7 +236,10 @@ async def _image(
     text = f"Saved image to: {relative}\nSource URL: {saved.url}\nMarkdown: ![image]({relative})"
     content: tuple[Item, ...] = (Text(text),)
     kept = await _offered(artifacts, call, saved.path, saved.content_type)
-    return Result((*content, *kept), meta={"outrider/path": str(relative), "outrider/url": saved.url})
+    meta = {"outrider/path": str(relative), "outrider/url": saved.url}
+    if kept and (at := artifacts.address(kept[0].uri)):
+        meta["outrider/open"] = at
+    return Result((*content, *kept), meta=meta)
 
 
 async def _pictures_of(pages: Pages, choices: Choices, url: str, error: Refused) -> Result:

@@ -118,7 +118,8 @@ async def get_screenshots(
         items += [Text(_captioned(rows[-1])), *([picture] if picture else [])]
     stats = {"total_screenshots": total, "matching": len(every), "sampling_rate": 1}
     data = {"version": SCREENSHOTS_VERSION, "session_id": evaluation.id, "screenshots": rows, "stats": stats}
-    return Result(tuple(items), data=data)
+    at = artifacts.address_of_session(evaluation.id)
+    return Result(tuple(items), data=data, meta={"outrider/open": at} if at else {})
 
 
 @web_eval.tool(title="Events of an evaluation", untrusted=True)

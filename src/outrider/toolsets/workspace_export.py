@@ -12,7 +12,6 @@ from outrider.toolsets.workspace import FilePath, workspace
 from outrider.workspace import Exports, Workspaces
 
 if TYPE_CHECKING:
-    from outrider.core.artifacts import Artifact
     from outrider.workspace import Workspace
     from outrider.workspace.export import Export
 
@@ -71,17 +70,17 @@ async def export_zip(
 async def _handed_out(place: "Workspace", made: "Export", artifacts: Artifacts, call: Call, description: str) -> Result:
     """The export as an artifact, in words, as a card for hosts that show such, and as a link."""
     with place.files.jail.opened(made.path) as file:
-        kept = await artifacts.copy(
-            file, name=made.name, mime_type=made.mime_type, session=call.session, call=call
-        )
+        kept = await artifacts.copy(file, name=made.name, mime_type=made.mime_type, session=call.session, call=call)
     what = f"{made.files} file{'s' * (made.files != 1)}" if made.kind == "zip" else made.mime_type
     words = f"Exported {made.name} ({what}, {made.size:,} bytes) to {made.path}. The user gets it as {kept.uri}"
+    at = artifacts.address(kept.uri)
+    words += f", and at {at}" if at else ""
     if made.renamed:
         shown = [f"{path} is {name}" for path, name in list(made.renamed.items())[:RENAMED_SHOWN]]
         more = len(made.renamed) - len(shown)
         words += f"\nRenamed for other systems: {'; '.join(shown)}{f' and {more} more' if more else ''}"
     card = Resource(
-        f"ui://export/{made.kind}/{kept.id}", "text/html", _card(made, kept, description),
+        f"ui://export/{made.kind}/{kept.id}", "text/html", _card(made, at or kept.uri, description),
         fields={"title": made.name, "annotations": {
             "export_type": made.kind, "file_count": made.files, "download_path": made.path,
             "created_at": made.created_at.isoformat(timespec="seconds"),
@@ -89,16 +88,17 @@ async def _handed_out(place: "Workspace", made: "Export", artifacts: Artifacts, 
     )  # fmt: skip
     link = Link(kept.uri, made.name, made.mime_type, made.size)
     meta = {"outrider/path": made.path, "outrider/uri": kept.uri, "outrider/sha256": kept.sha256}
+    meta |= {"outrider/open": at} if at else {}
     return Result((Text(words), card, link), meta=meta)
 
 
-def _card(made: "Export", kept: "Artifact", description: str) -> str:
+def _card(made: "Export", address: str, description: str) -> str:
     """A small page without script: what was exported, and where it is."""
     import html
 
     facts = f"{made.mime_type}, {made.size:,} bytes" + (f", {made.files} files" if made.kind == "zip" else "")
     about = f"<p>{html.escape(description)}</p>" if description else ""
-    name, uri = html.escape(made.name), html.escape(kept.uri)
+    name, uri = html.escape(made.name), html.escape(address)
     return (
         f'<article><h3>{name}</h3>{about}<p>{facts}</p><p><a href="{uri}" download="{name}">Download</a></p></article>'
     )
