@@ -13,10 +13,10 @@ from starlette.routing import Route
 
 from outrider.core.artifacts import Artifact
 from outrider.core.errors import NotFound
-from outrider.dashboard.library.naming import disposition
-from outrider.dashboard.library.ranges import Unsatisfiable, asked_part
-from outrider.dashboard.library.reach import Owner, may_see
+from outrider.dashboard.naming import disposition
 from outrider.dashboard.page import house_of
+from outrider.dashboard.ranges import Unsatisfiable, asked_part
+from outrider.dashboard.reach import Owner, may_see
 from outrider.pages.sniff import HEAD, magic_type
 
 BLOCK = 1 << 18  # bytes that are read at once

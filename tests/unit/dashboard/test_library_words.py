@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
 import payloads
-from outrider.dashboard.library.naming import disposition, label
-from outrider.dashboard.library.ranges import Unsatisfiable, asked_part
-from outrider.dashboard.library.reach import Owner, may_see
 from outrider.dashboard.library.stores import pieces
 from outrider.dashboard.library.viewing import part_of, weight_of
+from outrider.dashboard.naming import disposition, label
+from outrider.dashboard.ranges import Unsatisfiable, asked_part
+from outrider.dashboard.reach import Owner, may_see
 
 ANY = st.text(st.characters(codec=None), max_size=300)
 HEADER = re.compile(r"""attachment; filename="([^"\\\r\n]+)"; filename\*=UTF-8''([A-Za-z0-9._~%-]+)""")

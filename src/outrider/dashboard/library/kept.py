@@ -9,10 +9,10 @@ from starlette.responses import Response
 from outrider.core.artifacts import Artifact
 from outrider.dashboard.files import artifact_of, served
 from outrider.dashboard.library.listing import SIZE, asked, further, part, section
-from outrider.dashboard.library.naming import label
-from outrider.dashboard.library.reach import Owner, may_see
 from outrider.dashboard.library.viewing import look, start_of
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import Owner, may_see
 
 FILES, SCREENSHOTS = "library_files", "library_screenshots"
 WALL = 36  # pictures of one page

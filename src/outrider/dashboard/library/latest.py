@@ -6,11 +6,11 @@ from anyio import to_thread
 from starlette.requests import Request
 
 from outrider.dashboard.house import House
-from outrider.dashboard.library.naming import label
 from outrider.dashboard.library.owners import Owners, owners
 from outrider.dashboard.library.plans import goal_of
-from outrider.dashboard.library.reach import Owner, may_see
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of, path_for
+from outrider.dashboard.reach import Owner, may_see
 from outrider.pages import kept
 
 FEW = 4

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from outrider.core.sessions import KnownSession, known_sessions
 from outrider.dashboard.house import House
-from outrider.dashboard.library.naming import label
-from outrider.dashboard.library.reach import Owner
+from outrider.dashboard.naming import label
+from outrider.dashboard.reach import Owner
 from outrider.workspace.workspaces import key_of
 
 

@@ -6,9 +6,9 @@ from starlette.responses import Response
 from outrider.core.errors import NotFound
 from outrider.dashboard.files import attachment
 from outrider.dashboard.library.listing import SIZE, asked, part, section
-from outrider.dashboard.library.naming import label
-from outrider.dashboard.library.reach import Owner, may_see
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import Owner, may_see
 from outrider.playbooks.playbook import Playbook
 
 NAME = "library_playbooks"

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from outrider.core.errors import NotFound
 from outrider.dashboard.files import Served, answer
 from outrider.dashboard.library.listing import SIZE, asked, further, part, section
-from outrider.dashboard.library.naming import label
 from outrider.dashboard.library.owners import Owners, owners
-from outrider.dashboard.library.reach import may_see
 from outrider.dashboard.library.viewing import look, start_of
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import may_see
 from outrider.pages.sniff import sniff
 from outrider.workspace.jail import Entry, Jail
 from outrider.workspace.workspaces import Workspace

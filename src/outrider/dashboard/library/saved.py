@@ -6,10 +6,10 @@ from starlette.responses import Response
 from outrider.core.errors import NotFound
 from outrider.dashboard.files import attachment
 from outrider.dashboard.library.listing import SIZE, asked, further, part, section
-from outrider.dashboard.library.naming import label
-from outrider.dashboard.library.reach import Owner, may_see
 from outrider.dashboard.library.viewing import part_of, start_of
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import Owner, may_see
 from outrider.pages import kept
 from outrider.pages.page import Page
 

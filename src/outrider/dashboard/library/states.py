@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from outrider.browser.states import StateInfo
 from outrider.dashboard.library.listing import SIZE, asked, part
-from outrider.dashboard.library.naming import label
-from outrider.dashboard.library.reach import Owner, may_see
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import Owner, may_see
 
 NAME = "library_states"
 SITES = 12  # of one state that are named

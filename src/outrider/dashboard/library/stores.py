@@ -14,11 +14,11 @@ from outrider.content.failures import store_not_found
 from outrider.content.overview import Chunk, OwnedStore
 from outrider.dashboard.files import attachment
 from outrider.dashboard.library.listing import SIZE, asked, further, part, section
-from outrider.dashboard.library.naming import label
 from outrider.dashboard.library.owners import Owners, owners
-from outrider.dashboard.library.reach import may_see
 from outrider.dashboard.library.viewing import WEIGHT, start_of, weight_of
+from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
+from outrider.dashboard.reach import may_see
 
 NAME = "library_stores"
 HITS = 20
