@@ -128,19 +128,23 @@ async def fill(
 
 async def busy_house(database: Database) -> None:
     """A hundred runs in forty trees, 10,000 events, steps and questions: what a month leaves."""
-    many = [run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: which countries tax sugar? " * 6) for n in range(40)]
-    below = [
-        run_row(f"run_{n:03}_{m}", root=f"run_{n:03}", age=60.0 * n - 1, agent="clerk", parent_run_id=f"run_{n:03}", parent_call_id=f"call_1_{m}")
-        for n in range(30)
-        for m in range(2)
-    ]  # fmt: skip
-    steps: list[dict[str, Any]] = []
-    for number in range(1, 201):
-        steps.append(said("run_000", number, f"I look at number {number}. " * 40, ["web_fetch"]))
-        steps += [called("run_000", number, "web_fetch", {"url": f"https://e.example/{number}", "query": "tea " * 200}, "<b>&\"'" * 2_000, mark=mark) for mark in range(2)]  # fmt: skip
+    task = "which countries tax sugar? " * 6
+    roots = [run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: {task}") for n in range(40)]
+    roots[0] |= {"status": "blocked", "ended_at": None}
+    below = [_below(f"run_{n:03}", mark) for n in range(30) for mark in range(2)]
+    steps = [step for number in range(1, 201) for step in _long_steps("run_000", number)]
     asked = [question_row(f"qst_{n}", "run_000", arguments={"code": "<&>" * 4_000}) for n in range(60)]
     events = [each for n in range(40) for each in event_rows(f"run_{n:03}", 250)]
-    rows = [
-        row | ({"status": "blocked", "ended_at": None} if row["id"] == "run_000" else {}) for row in (*many, *below)
-    ]
-    await fill(database, run=rows, step=steps, question=asked, event=events)
+    await fill(database, run=[*roots, *below], step=steps, question=asked, event=events)
+
+
+def _below(root: str, mark: int) -> dict[str, Any]:
+    above = {"parent_run_id": root, "parent_call_id": f"call_1_{mark}"}
+    return run_row(f"{root}_{mark}", root=root, agent="clerk", **above)
+
+
+def _long_steps(run: str, number: int) -> list[dict[str, Any]]:
+    """A step whose every text is longer than a page shows, and costs five bytes a character there."""
+    given = {"url": f"https://e.example/{number}", "query": "'tea' & <more> " * 200}
+    calls = [called(run, number, "web_fetch", given, "<b>&'" * 2_000, mark=mark) for mark in range(2)]
+    return [said(run, number, 'I\'d look at "this". ' * 200, ["web_fetch"]), *calls]

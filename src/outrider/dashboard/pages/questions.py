@@ -1,5 +1,6 @@
 """Questions: everything that waits for a person, the answers to it, and what was answered before."""
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -78,7 +79,7 @@ async def answer(request: Request) -> Response:
     house = house_of(request)
     is_script = "application/json" in request.headers.get("content-type", "")
     form = FormData() if is_script else await request.form()
-    given = _of_script(await request.json()) if is_script else _of_form(form)
+    given = _of_script(await request.body()) if is_script else _of_form(form)
     by = f"dashboard (browser {viewer_of(request)[:4]})"
     answered = await answering(house).answer(given, by=by)
     if is_script:
@@ -106,7 +107,11 @@ def _of_form(form: FormData) -> dict[str, Answer]:
     return _read(ids, str(form.get("decision", "")), str(form.get("reason", "")), form.get("value"))
 
 
-def _of_script(body: Any) -> dict[str, Answer]:
+def _of_script(sent: bytes) -> dict[str, Answer]:
+    try:
+        body = json.loads(sent)
+    except ValueError:
+        body = None
     if not isinstance(body, dict):
         raise InvalidInput("the answer must be a JSON object", hint="give questions, decision and reason")
     ids = body.get("questions")

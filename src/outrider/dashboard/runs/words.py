@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 # What a text may take of a page: every character counts as what it becomes in HTML.
 COST = {"&": 5, "<": 4, ">": 4, '"': 5, "'": 5}
 PLAIN = {"\n", "\t"}
+LINE = 90  # characters of JSON that stay in one line
 WRAPPED = re.compile(r"<untrusted-(\w+) from='([^'\n]*)'>\n(.*)\n</untrusted-\1>", re.DOTALL)
 
 
@@ -30,7 +31,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call; `is_code` where it is no text but JSON."""
+    """One argument of a call; `is_code` where it is JSON or has lines of its own."""
 
     name: str
     value: Excerpt
@@ -70,10 +71,9 @@ def spelled_out(arguments: Any, limit: int) -> list[Argument]:
     given = arguments if isinstance(arguments, Mapping) else {} if arguments is None else {"": arguments}
     found: list[Argument] = []
     for name, value in given.items():
-        is_text = isinstance(value, str)
         shown = excerpt(_in_words(value), max(limit, 40))
         limit -= len(shown.text) + len(str(name))
-        found.append(Argument(visible(str(name))[:200], shown, not is_text))
+        found.append(Argument(visible(str(name))[:200], shown, not isinstance(value, str) or "\n" in value))
     return found
 
 
@@ -99,7 +99,9 @@ def _in_words(value: Any) -> str:
 
 
 def _in_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    """In one line if it is short."""
+    line = json.dumps(value, ensure_ascii=False, default=str)
+    return line if len(line) <= LINE else json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
 
 def _shows(character: str) -> bool:

@@ -1,0 +1,199 @@
+"""The pages of runs and questions over HTTP, in a house that has worked for a month."""
+
+import re
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+from sqlalchemy import Engine, event
+
+import run_rows
+from outrider.app import App, open_app
+from outrider.dashboard.listen import Listening
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+MOST = 200_000  # bytes of a page
+STATEMENTS = 40  # of a page, however much there is: a transaction's own included
+
+
+@dataclass(frozen=True)
+class Office:
+    """A house with many runs, and a client that is signed in."""
+
+    app: App
+    client: httpx2.AsyncClient
+
+    async def page(self, path: str) -> str:
+        """The HTML of a page."""
+        answer = await self.client.get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 200, answer.text
+        assert len(answer.content) < MOST, path
+        return answer.text
+
+
+@pytest.fixture(scope="module")
+async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Office]:
+    home: Path = tmp_path_factory.mktemp("runs")
+    values = {"toolsets": ["all"], "search": {"keyless": False}}
+    async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
+        await run_rows.busy_house(app.database)
+        listening = Listening(app.house())
+        await listening.start()
+        try:
+            origin = {"origin": listening.place.rstrip("/")}
+            async with httpx2.AsyncClient(base_url=listening.place, timeout=30, headers=origin) as client:
+                await client.get("/", params={"token": listening.address.partition("token=")[2]})
+                yield Office(app, client)
+        finally:
+            await listening.aclose()
+
+
+@contextmanager
+def counted() -> Generator[list[str]]:
+    """The statements that are executed meanwhile."""
+    seen: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def rows_of(page: str) -> list[str]:
+    return re.findall(r'<tr id="([^"]+)"', page)
+
+
+PAGES = (
+    "/runs",
+    "/runs?q=sugar&agent=clerk&status=completed&since=month&who=ann&kind=agent",
+    "/runs/run_000",
+    "/runs/run_000?after=100",
+    "/runs/run_000?part=about",
+    "/runs/run_000?part=steps&after=199",
+    "/runs/compare?run=run_000&run=run_001",
+    "/questions",
+    "/questions?part=open",
+    "/questions/qst_1",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(office: Office, path: str):
+    with counted() as statements:
+        await office.page(path)
+    assert len(statements) <= STATEMENTS, statements
+
+
+async def test_the_list_goes_on_where_the_part_before_ended_and_shows_each_tree_once(office: Office):
+    seen, path = [], "/runs"
+    while path:
+        page = await office.page(path)
+        seen += rows_of(page)
+        after = re.search(r'rel="next" href="([^"]+)"', page)
+        path = f"/runs{after[1].replace('&amp;', '&')}" if after else ""
+    assert seen == [f"run_{number:03}" for number in range(40)]
+
+
+async def test_every_step_of_a_long_run_has_an_address_that_leads_to_it(office: Office):
+    answer = await office.client.get("/runs/run_000/steps/150", headers={"accept": "text/html"})
+    place = urlsplit(answer.headers["location"])
+    assert (place.path, place.fragment) == ("/runs/run_000", "step-150")
+    page = await office.page(f"{place.path}?{place.query}")
+    assert 'id="step-150"' in page
+    assert 'id="step-149"' not in page
+
+
+async def test_all_steps_are_shown_once_part_by_part(office: Office):
+    numbers: list[str] = []
+    calls: list[str] = []
+    after = "0"
+    while after:
+        page = await office.page(f"/runs/run_000?{httpx2.QueryParams({'after': after})}")
+        numbers += re.findall(r'id="step-(\d+)"', page)
+        calls += re.findall(r'id="step-(\d+)-\d+"', page)
+        further = re.search(r'rel="next" href="([^"]+)"', page)
+        after = parse_qs(urlsplit(further[1]).query)["after"][0] if further else ""
+    assert list(dict.fromkeys(numbers)) == [str(number) for number in range(1, 201)]
+    assert len(calls) == 400
+
+
+async def test_what_is_cut_is_shown_whole_where_it_is_asked_for(office: Office):
+    page = await office.page("/runs/run_000")
+    link = re.search(r'data-whole href="([^"]*what=text[^"]*)"', page)
+    assert link
+    whole = await office.client.get(link[1].replace("&amp;", "&"), headers={"accept": "text/html"})
+    assert whole.text.count("&#34;this&#34;") == 200
+
+
+async def test_arguments_that_are_cut_say_so_before_somebody_decides(office: Office):
+    page = await office.page("/questions")
+    assert "See all of them" in page
+    alone = await office.page("/questions/qst_1")
+    assert alone.count("&lt;&amp;&gt;") > page.count("&lt;&amp;&gt;") / 40
+
+
+@pytest.mark.parametrize(
+    ("query", "many"),
+    [
+        ("q=Task 17:", 1),
+        ("q=run_007_1", 1),
+        ("agent=clerk", 30),
+        ("agent=nobody", 0),
+        ("status=blocked", 1),
+        ("status=open", 1),
+        ("status=failed", 0),
+        ("who=ann@a", 30),
+        ("who=100%", 0),
+        ("since=hour", 30),
+        ("kind=evaluation", 0),
+    ],
+)
+async def test_filters_find_the_trees_in_which_something_fits(office: Office, query: str, many: int):
+    assert len(rows_of(await office.page(f"/runs?{query}"))) == many
+
+
+async def test_a_tree_is_summed_up(office: Office):
+    page = await office.page("/runs?q=Task 12:")
+    assert "4,620" in page  # three runs of 1,540 tokens
+    assert "$0.0369" in page
+    run = await office.page("/runs/run_012")
+    assert "3 runs" in run
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/runs/run_nobody", 404),
+        ("/runs?after=nowhere", 400),
+        ("/runs/run_000?after=x", 400),
+        ("/runs/compare?run=run_000", 400),
+        ("/runs/run_000/whole?what=everything", 400),
+        ("/runs/run_000/whole?what=text&key=model:999", 404),
+        ("/runs/evaluations/none", 404),
+        ("/questions/none", 404),
+        ("/questions?after=nowhere", 400),
+    ],
+)
+async def test_what_is_not_there_is_said_and_is_no_bug(office: Office, path: str, status: int):
+    answer = await office.client.get(path, headers={"accept": "text/html"})
+    assert answer.status_code == status
+    assert "<h1>" in answer.text
+
+
+@pytest.mark.parametrize("body", [{}, {"questions": "qst_1"}, {"questions": ["qst_1"], "decision": "perhaps"}, []])
+async def test_an_answer_that_says_nothing_decides_nothing(office: Office, body: Any):
+    answer = await office.client.post("/questions/answer", json=body)
+    broken = await office.client.post("/questions/answer", content=b"{", headers={"content-type": "application/json"})
+    assert broken.status_code == 400
+    assert answer.status_code == 400
+    assert (await office.app.house().questions.get("qst_1")).decision is None
