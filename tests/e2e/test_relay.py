@@ -1,0 +1,368 @@
+"""`outrider mcp` as hosts start it: relays to one process of the person, which comes, goes and is replaced unseen."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+
+import relay_house
+from answers import said
+from relay_house import Person
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 60
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+FIRST = [
+    {"id": 0, "method": "initialize", "params": HELLO},
+    {"method": "notifications/initialized"},
+    {"id": 1, "method": "tools/list", "params": {}},
+]
+
+
+@pytest.fixture(scope="module")
+def shared_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return relay_house.copy_of_code(tmp_path_factory.mktemp("code"))
+
+
+@pytest.fixture(scope="module")
+def neighbour(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
+    """A person whose process serves several tests."""
+    with relay_house.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+        yield person
+
+
+@pytest.fixture
+def person(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
+    with relay_house.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+        yield person
+
+
+@pytest.fixture
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[Person]:
+    """A person who can install another version."""
+    code = relay_house.copy_of_code(tmp_path_factory.mktemp("code"))
+    with relay_house.living(tmp_path_factory.mktemp("home"), code) as person:
+        yield person
+
+
+def written(messages: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n" for message in messages)
+
+
+async def stands(client: Client) -> list[str]:
+    """The process, the session and the directory that a host is served with."""
+    return said(await client.call_tool("stand")).split(" ")
+
+
+@ERAS
+async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_directory(neighbour: Person, mode: str):
+    there = neighbour.home / "there"
+    there.mkdir(exist_ok=True)
+    with anyio.fail_after(PATIENCE):
+        async with Client(neighbour.host(), mode=mode) as one, Client(neighbour.host(cwd=there), mode=mode) as two:
+            first, second = await stands(one), await stands(two)
+            facts = neighbour.asked(b"status")
+    assert first == [str(facts["process"]), "default", str(neighbour.home)]
+    assert second == [str(facts["process"]), "default-2", str(there)]
+    assert facts["hosts"] == 2
+
+
+async def test_a_host_that_comes_back_finds_its_session_and_one_that_names_another_gets_that(neighbour: Person):
+    with anyio.fail_after(PATIENCE):
+        async with Client(neighbour.host()) as client:
+            before = await stands(client)
+        async with Client(neighbour.host()) as again, Client(neighbour.host("--session", "ours")) as named:
+            assert await stands(again) == before
+            assert (await stands(named))[1] == "ours"
+
+
+async def test_settings_are_those_of_each_host(neighbour: Person):
+    folder = neighbour.home / "project" / ".outrider"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"tools": {"disable": ["keep"]}}')
+    with anyio.fail_after(PATIENCE):
+        async with AsyncExitStack() as stack:
+            hosts = [
+                neighbour.host(),
+                neighbour.host(cwd=folder.parent),
+                neighbour.host("--disable", "look"),
+                neighbour.host(OUTRIDER_NAMES="builtin"),
+            ]
+            lists = [
+                {tool.name for tool in (await (await stack.enter_async_context(Client(host))).list_tools()).tools}
+                for host in hosts
+            ]
+            facts = neighbour.asked(b"status")
+    assert lists[0] == {"look", "keep", "stand"}
+    assert lists[1] == {"look", "stand"}
+    assert lists[2] == {"keep", "stand"}
+    assert lists[3] == {f"builtin_probe__{name}" for name in lists[0]}
+    assert facts["hosts"] == 4
+
+
+async def test_twenty_hosts_that_start_at_once_start_one_process(person: Person):
+    command = person.command("mcp", "--toolsets", "probe")
+    with anyio.fail_after(PATIENCE * 2):
+        processes = [
+            subprocess.Popen(
+                command, env=person.environ, cwd=person.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            for _ in range(20)
+        ]
+        for each in processes:
+            assert each.stdin
+            each.stdin.write(written(FIRST))
+            each.stdin.flush()
+        answers = [await anyio.to_thread.run_sync(_two_lines, each) for each in processes]
+        facts = person.asked(b"status")
+        for each in processes:
+            await anyio.to_thread.run_sync(each.communicate)
+    assert all(len(found[1]["result"]["tools"]) == 3 for found in answers)
+    assert (facts["hosts"], facts["houses"]) == (20, 1)
+    assert person.log().count("listens, process") == 1
+    assert {each.returncode for each in processes} == {0}
+
+
+def _two_lines(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
+    assert process.stdout
+    return [json.loads(process.stdout.readline()) for _ in range(2)]
+
+
+@ERAS
+async def test_a_call_that_only_reads_goes_on_in_the_next_process_when_the_first_is_killed(person: Person, mode: str):
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host(), mode=mode) as client, anyio.create_task_group() as tasks:
+            found: list[str] = []
+
+            async def call() -> None:
+                found.append(said(await client.call_tool("look")))
+
+            tasks.start_soon(call)
+            first = int((await person.told()).removeprefix("began "))
+            os.kill(first, signal.SIGKILL)
+            second = int((await person.told()).removeprefix("began "))
+            await person.release("done")
+    assert second != first
+    assert found == [f"done {second}"]
+
+
+@ERAS
+async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(person: Person, mode: str):
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host(), mode=mode) as client, anyio.create_task_group() as tasks:
+            errors: list[str] = []
+            failed = anyio.Event()
+
+            async def call() -> None:
+                with pytest.raises(MCPError) as caught:
+                    await client.call_tool("keep")
+                errors.append(str(caught.value))
+                failed.set()
+
+            tasks.start_soon(call)
+            first = int((await person.told()).removeprefix("began "))
+            os.kill(first, signal.SIGKILL)
+            await failed.wait()
+            after = await stands(client)
+    assert "call again" in errors[0]
+    assert int(after[0]) != first
+    assert after[1] == "default"
+
+
+@ERAS
+async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Person, mode: str):
+    with anyio.fail_after(PATIENCE):
+        async with Client(owner.host(), mode=mode) as old, anyio.create_task_group() as tasks:
+            found: list[str] = []
+
+            async def call() -> None:
+                found.append(said(await old.call_tool("keep")))
+
+            tasks.start_soon(call)
+            first = int((await owner.told()).removeprefix("began "))
+            owner.release_new_version("99.0")
+            async with Client(owner.host(), mode=mode) as new:
+                second = int((await stands(new))[0])
+                carried = await stands(old)
+                facts = owner.asked(b"status")
+                await owner.release("done")
+            await relay_house.ended(first)
+    assert found == [f"done {first}"]
+    assert second != first
+    assert carried[0] == str(second)
+    assert (facts["version"], facts["process"], facts["hosts"]) == ("99.0", second, 2)
+
+
+async def test_another_installation_of_the_same_version_serves_itself(owner: Person, shared_code: Path):
+    with anyio.fail_after(PATIENCE):
+        async with Client(owner.host()) as one, Client(owner.host(PYTHONPATH=str(shared_code))) as two:
+            assert (await stands(one))[0] == str(owner.process)
+            assert (await stands(two))[0] != str(owner.process)
+
+
+async def test_a_newer_installation_replaces_the_process_of_an_older_one(owner: Person, shared_code: Path):
+    owner.release_new_version("99.0")
+    with anyio.fail_after(PATIENCE):
+        async with Client(owner.host(PYTHONPATH=str(shared_code))) as old:
+            first = (await stands(old))[0]
+            async with Client(owner.host()) as new:
+                second = (await stands(new))[0]
+                assert (await stands(old))[0] == second
+    assert first != second
+
+
+async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: Person):
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host("--set", "daemon_idle_minutes=0.002")) as client:
+            process = int((await stands(client))[0])
+        await relay_house.ended(process)
+    left = {each.name for each in (person.home / ".outrider" / "run").iterdir()}
+    assert left == {"daemon.lock", "starting.lock"}
+
+
+async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(neighbour: Person):
+    command = neighbour.command("mcp", "--toolsets", "probe")
+    with anyio.fail_after(PATIENCE):
+        async with Client(neighbour.host()) as other:
+            process = (await stands(other))[0]
+            with subprocess.Popen(command, env=neighbour.environ, cwd=neighbour.home, stdin=subprocess.PIPE) as host:
+                assert host.stdin
+                host.stdin.write(written([*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "keep"}}]))
+                host.stdin.flush()
+                assert await neighbour.told() == f"began {process}"
+                host.kill()
+            await neighbour.release("late")
+            assert await neighbour.told() == "cancelled"
+            assert (await stands(other))[0] == process
+
+
+@pytest.mark.parametrize(("arguments", "environ"), [(["--no-daemon"], {}), ([], {"OUTRIDER_DAEMON": "false"})])
+async def test_who_wants_no_shared_process_gets_none(person: Person, arguments: list[str], environ: dict[str, str]):
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host(*arguments, **environ)) as client:
+            assert (await stands(client))[1] == "default"
+    assert not (person.home / ".outrider" / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--nope"], ["--set", "nope=1"], ["--set", "names=x"], ["--toolsets", "nope"], ["--set", "x"]]
+)
+async def test_what_is_wrong_with_the_command_is_said_as_without_the_process(neighbour: Person, arguments: list[str]):
+    async def outcome(*more: str) -> tuple[int, list[str]]:
+        done = await anyio.run_process(
+            neighbour.command("mcp", *arguments, *more), env=neighbour.environ, cwd=neighbour.home, check=False
+        )
+        assert done.stdout == b""
+        lines = done.stderr.decode().replace("python -m outrider", "outrider").splitlines()
+        return done.returncode, [line for line in lines if not line.startswith("noise")]
+
+    assert await outcome() == await outcome("--no-daemon")
+
+
+async def test_nothing_but_protocol_reaches_the_host_whoever_prints(neighbour: Person):
+    command = neighbour.command("mcp", "--toolsets", "probe")
+    calls = [*FIRST, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
+    with subprocess.Popen(
+        command, env=neighbour.environ, cwd=neighbour.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as host:
+        assert host.stdin
+        assert host.stdout
+        host.stdin.write(written(calls))
+        host.stdin.flush()
+        lines = [host.stdout.readline() for _ in range(3)]
+        lines += (await anyio.to_thread.run_sync(host.communicate))[0].splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [0, 1, 2]
+    assert "noise: the descriptor" in neighbour.log()
+
+
+async def test_no_key_of_a_host_is_written_down(neighbour: Person):
+    with anyio.fail_after(PATIENCE):
+        async with Client(neighbour.host(BRAVE_API_KEY="sesame-1", OUTRIDER_SERVE__TOKEN="sesame-2")) as client:
+            await stands(client)
+    kept = [path for path in (neighbour.home / ".outrider").rglob("*") if path.is_file() and path.stat().st_size]
+    assert not [path for path in kept if b"sesame" in path.read_bytes()]
+
+
+async def test_nobody_else_can_come_near_the_door(person: Person):
+    run = person.home / ".outrider" / "run"
+    run.mkdir(parents=True)
+    run.chmod(0o777)
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host()) as client:
+            await stands(client)
+            modes = {each.name: stat.S_IMODE(each.lstat().st_mode) for each in [run, *run.iterdir()]}
+    logs = [stat.S_IMODE(each.stat().st_mode) for each in (person.home / ".outrider" / "logs").iterdir()]
+    assert modes == {"run": 0o700, "daemon.sock": 0o600, "daemon.lock": 0o600, "starting.lock": 0o600}
+    assert set(logs) == {0o600}
+
+
+async def test_a_place_that_leads_elsewhere_is_not_used(person: Person, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (person.home / ".outrider").mkdir()
+    (person.home / ".outrider" / "run").symlink_to(elsewhere)
+    command = person.command("mcp", "--toolsets", "probe")
+    done = await anyio.run_process(command, input=b"", env=person.environ, cwd=person.home)
+    assert b"this process serves alone" in done.stderr
+    assert list(elsewhere.iterdir()) == []
+
+
+async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopback(person: Person):
+    (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host()) as client:
+            process = (await stands(client))[0]
+            token = person.home / ".outrider" / "run" / "daemon.token"
+            assert stat.S_IMODE(token.stat().st_mode) == 0o600
+            port = int(token.read_text().split()[0])
+            async with await anyio.connect_tcp("127.0.0.1", port) as stranger:
+                await stranger.send(b"x" * 32)
+                await stranger.receive()
+                await stranger.send(b"y" * 32)
+                with pytest.raises(anyio.EndOfStream):
+                    await stranger.receive()
+            assert (await stands(client))[0] == process
+
+
+async def test_a_long_path_is_no_obstacle(person: Person):
+    folder = person.home / ("long" * 20) / ("path" * 20)
+    folder.mkdir(parents=True)
+    person.place = type(person.place)(str(folder))
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host("--set", f"data_dir={folder}")) as client:
+            assert (await stands(client))[0] == str(person.process)
+
+
+async def test_the_command_shows_the_process_and_ends_it_and_hosts_go_on_with_a_new_one(person: Person):
+    async def daemon(word: str) -> Any:
+        command = person.command("daemon", word)
+        return await anyio.run_process(command, env=person.environ, cwd=person.home, check=False)
+
+    with anyio.fail_after(PATIENCE):
+        assert (await daemon("status")).returncode == 1
+        async with Client(person.host()) as client:
+            process = (await stands(client))[0]
+            shown = await daemon("status")
+            assert f"process: {process}".encode() in shown.stdout
+            assert b"hosts: 1" in shown.stdout
+            assert b"stopped" in (await daemon("stop")).stderr
+            assert not person.process
+            assert (await stands(client))[0] != process
+
+
+async def test_a_host_that_ends_its_input_ends_its_relay(neighbour: Person):
+    done = await anyio.run_process(
+        [sys.executable, "-m", "outrider", "mcp"], input=b"", env=neighbour.environ, cwd=neighbour.home
+    )
+    assert (done.returncode, done.stdout) == (0, b"")

@@ -1,0 +1,165 @@
+"""A person's home with hosts that share one process: a copy of the code, a plugin to watch it by, and its end."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import StdioServerParameters
+
+import outrider
+from outrider.relay import door, frames
+from outrider.relay.places import Place, Untrusted
+
+VERSION = f'__version__ = "{outrider.__version__}"'
+# Tells through one named pipe what happens, and waits for a word from another: no times, only events.
+PROBE = '''
+import atexit, os
+import anyio
+from outrider import Toolset
+from outrider.core.context import Call
+from outrider.toolsets.choices import Choices
+
+probe = Toolset("probe", "Shows where and for whom it runs.", default=True)
+print("noise: imported")
+atexit.register(print, "noise: exit")
+
+
+async def waited(call: Call) -> str:
+    told, release = (os.path.join(os.environ["HOME"], name) for name in ("told", "release"))
+    async with await anyio.open_file(told, "w") as file:
+        await file.write(f"began {os.getpid()}\\n")
+    try:
+        async with await anyio.open_file(release) as file:
+            word = await file.read()
+        return f"{word} {os.getpid()}"
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            async with await anyio.open_file(told, "w") as file:
+                await file.write("cancelled\\n")
+        raise
+
+
+@probe.tool(effect="read")
+async def look(call: Call, /) -> str:
+    """Wait, changing nothing."""
+    return await waited(call)
+
+
+@probe.tool(effect="write")
+async def keep(call: Call, /) -> str:
+    """Wait, changing something."""
+    return await waited(call)
+
+
+@probe.tool(effect="read")
+async def stand(call: Call, choices: Choices, /) -> str:
+    """Say where and for whom this runs."""
+    print("noise: print")
+    os.write(1, b"noise: the descriptor\\n")
+    return f"{os.getpid()} {call.session} {choices.workspace}"
+'''
+
+
+class Person:
+    """One person: a home directory, and the code that her hosts start."""
+
+    def __init__(self, home: Path, code: Path) -> None:
+        self.home = home
+        self.code = code
+        self.place = Place(str(home / ".outrider"))
+        for name in ("told", "release"):
+            os.mkfifo(home / name)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What hosts are started with."""
+        return {"HOME": str(self.home), "PATH": os.environ["PATH"], "PYTHONPATH": str(self.code)}
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "outrider", *arguments]
+
+    def host(self, *arguments: str, cwd: Path | None = None, **environ: str) -> StdioServerParameters:
+        """How a host starts `outrider mcp`."""
+        program, *rest = self.command("mcp", "--toolsets", "probe", *arguments)
+        return StdioServerParameters(command=program, args=rest, env=self.environ | environ, cwd=cwd or self.home)
+
+    def asked(self, word: bytes) -> dict[str, Any]:
+        """What the shared process says; empty if there is none. After `stop` it has ended."""
+        reader, answer = frames.Reader(), b"{}"
+        try:
+            connection = door.knock(self.place)
+        except (door.Gone, Untrusted, OSError):
+            return {}
+        with closing(connection), suppress(OSError):
+            connection.sendall(frames.frame(frames.CONTROL, word))
+            while piece := connection.recv(door.SIZE):
+                for kind, _, payload in reader.feed(piece):
+                    answer = payload if kind == frames.OUTPUT else answer
+        return json.loads(answer)
+
+    @property
+    def process(self) -> int:
+        """The shared process; 0 if there is none."""
+        return self.asked(b"status").get("process", 0)
+
+    async def told(self) -> str:
+        """What a waiting tool says next."""
+        async with await anyio.open_file(self.home / "told") as file:
+            return (await file.read()).strip()
+
+    async def release(self, word: str) -> None:
+        """Lets the waiting tool go on."""
+        async with await anyio.open_file(self.home / "release", "w") as file:
+            await file.write(word)
+
+    def log(self) -> str:
+        """All that the shared process has written."""
+        return "".join(path.read_text() for path in sorted((self.home / ".outrider" / "logs").glob("*")))
+
+    def release_new_version(self, version: str) -> None:
+        """Another version is installed over the one that runs."""
+        package = self.code / "outrider" / "__init__.py"
+        package.write_text(package.read_text().replace(VERSION, f'__version__ = "{version}"'))
+
+
+async def ended(process: int) -> None:
+    """Waits until a process is no more."""
+    try:
+        number = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+    try:
+        await anyio.wait_readable(number)
+    finally:
+        os.close(number)
+
+
+def copy_of_code(folder: Path) -> Path:
+    """A copy of the package, which nobody changes while tests run, with the probe beside it."""
+    shutil.copytree(Path(outrider.__file__).parent, folder / "outrider")
+    described = folder / "probe-1.0.dist-info"
+    described.mkdir()
+    (folder / "probe.py").write_text(PROBE)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: probe\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[outrider.toolsets]\nprobe = probe:probe\n")
+    return folder
+
+
+@contextmanager
+def living(home: Path, code: Path) -> Generator[Person]:
+    """A person whose process ends with the test, whatever the test did."""
+    person = Person(home, code)
+    try:
+        yield person
+    finally:
+        process = person.process
+        if process:
+            os.kill(process, signal.SIGKILL)
