@@ -1,0 +1,123 @@
+"""What a pause does to those who wait: agents, their budgets, their hosts."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from answers import error, said
+from browser_house import desk as browser_desk
+from dashboard_desk import desk
+from model_apis import Turn
+from outrider.app import App
+from outrider.browser import Session
+from outrider.browser.browser import Browser
+from web_eval_house import does, ends, evaluating, played
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 120
+HELD = 3.0  # seconds that the person takes
+
+
+def pausing(apps: list[App], paused: anyio.Event, then: Callable[[str], Turn]) -> Callable[[str], Turn]:
+    """A turn of the model in the middle of which a person pauses the session."""
+
+    def turn(session: str) -> Turn:
+        session_of(apps[0], session).control.pause()
+        paused.set()
+        return then(session)
+
+    return turn
+
+
+def session_of(app: App, session: str) -> Session:
+    return next(each for each in app.browsers.list() if each.id == session)
+
+
+async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(home: Path, chromium: Browser):
+    apps: list[App] = []
+    paused = anyio.Event()
+    words = "I will read the order form first."
+    play = played(
+        does("snapshotPage"),
+        pausing(apps, paused, lambda session: Turn(words, calls=[("snapshotPage", {"sessionId": session})])),
+        ends(success=True, result="read"),
+    )
+    result: list[Any] = []
+    with anyio.fail_after(PATIENCE):
+        async with evaluating(home, play) as (app, _, url), Client(app.server()) as client:
+            apps.append(app)
+
+            async def evaluate() -> None:
+                given = {"url": f"{url}/form", "task": "Read it", "step_timeout_s": HELD * 0.7}
+                result.append(await client.call_tool("web_eval_agent", given))
+
+            async with desk(home, chromium, app) as office, anyio.create_task_group() as tasks:
+                tasks.start_soon(evaluate)
+                view = await office.open("/live")
+                await paused.wait()
+                await view.sees("Paused, the agent waits")
+                await view.sees(words)
+                await view.sees("when you resume: Look")
+                paused_at = time.monotonic()
+                with anyio.move_on_after(HELD):
+                    await anyio.sleep_forever()
+                await view.hands.click("#pause")
+                held = time.monotonic() - paused_at
+            evaluation = await app.evaluator.evaluations.find(result[0].structured_content["session_id"])
+            assert evaluation is not None
+            assert evaluation.run_id
+            run = await app.runs.get(evaluation.run_id)
+    assert result[0].structured_content["status"] == "success"
+    assert run.ended_at is not None
+    assert run.state["seconds"] <= run.ended_at - run.created_at - held + 0.2
+
+
+async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path):
+    heard: list[str] = []
+    told = anyio.Event()
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+        told.set()
+
+    with anyio.fail_after(PATIENCE):
+        async with browser_desk(tmp_path) as at:
+            session = await at.open()
+            control = at.inside(session).control
+            control.pause()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(released, told, control.resume)
+                shown = await at.client.call_tool("snapshotPage", {"sessionId": session}, progress_callback=note)
+    assert heard == ["paused by a person in the dashboard"]
+    assert "Remarks" in said(shown)
+
+
+async def released(told: anyio.Event, resume: Callable[[str], Any]) -> None:
+    await told.wait()
+    resume("a person")
+
+
+async def test_after_very_long_an_error_says_what_to_do(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with browser_desk(tmp_path, paused_seconds=0.1, park_seconds=0.1, idle_seconds=0.2) as at:
+            session = await at.open()
+            at.inside(session).control.pause()
+            failed = [
+                await at.call("clickElement", sessionId=session, selector="[name=gift]"),
+                await at.call("navigateToUrl", sessionId=session, url=f"{at.house.site}/article"),
+                await at.call("closeSession", sessionId=session),
+            ]
+            before = at.inside(session).status, at.inside(session).url
+            at.inside(session).control.resume("a person")
+            again = await at.call("clickElement", sessionId=session, selector="[name=gift]")
+    for each in failed:
+        assert error(each)["code"] == "paused"
+        assert "a person has paused this session in the dashboard" in said(each)
+        assert "ask the person to resume the session" in said(each)
+    assert before == ("active", f"{at.house.site}/form")
+    assert not again.is_error
