@@ -100,6 +100,11 @@ class Desk:
     browser: Browser
     contexts: list[Context] = field(default_factory=list)
 
+    @property
+    def application(self) -> Any:
+        """The dashboard itself."""
+        return self.listening.application
+
     async def open(self, path: str = "/", *, size: tuple[int, int] = WIDE, dark: bool = False) -> View:
         """A new signed-in browser of its own (no cookie is shared), which shows that path."""
         context, page = await open_context(self.browser, None)

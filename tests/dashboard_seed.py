@@ -85,7 +85,7 @@ async def providers(database: Database) -> None:
     """Some search providers that do well, and some that do not."""
     ledger = Ledger(database, time.time)
     for seconds in (0.4, 0.5, 0.6):
-        await ledger.change("brave:key", lambda each, seconds=seconds: each.succeeded(time.time(), seconds, 812))
+        await ledger.change("tavily:keyless", lambda each, seconds=seconds: each.succeeded(time.time(), seconds, 812))
     for _ in range(5):
-        await ledger.change("duckduckgo", lambda each: each.failed(time.time(), "captcha"))
-    await ledger.change("exa:key", lambda each: each.failed(time.time(), "rate_limited", 240))
+        await ledger.change("exa:keyless", lambda each: each.failed(time.time(), "captcha"))
+    await ledger.change("you:keyless", lambda each: each.failed(time.time(), "rate_limited", 240))

@@ -13,7 +13,8 @@ N = TypeVar("N", int, float)
 PARTICULARS = (
     (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "‹address›"),
     (re.compile(r"'[^']{1,300}'|\"[^\"]{1,300}\""), "‹name›"),
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12,}\b", re.IGNORECASE), "‹id›"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{8,}\b", re.IGNORECASE), "‹id›"),
+    (re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z][\w-]*\b", re.IGNORECASE), "‹name›"),  # a host, a file
     (re.compile(r"\d+(?:[.,:]\d+)*"), "‹number›"),
 )
 SHAPE_LIMIT = 300  # characters of a message that count

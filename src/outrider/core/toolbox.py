@@ -171,7 +171,7 @@ class Toolbox:
         given: dict[str, Any] = {}
         key = str(uuid.uuid4())
         started = time.monotonic()
-        outcome, size, message = "ok", 0, ""
+        outcome, size, message, provider = "ok", 0, "", None
         try:
             given = as_object(arguments)
             with (
@@ -179,7 +179,7 @@ class Toolbox:
                 span(f"tool {tool.name}", {"gen_ai.tool.name": tool.name, "outrider.toolset": tool.toolset}),
             ):
                 result = await self._run(tool, given, call)
-            size = len(result.text)
+            size, provider = len(result.text), result.data.get("provider")
             outcome = "error" if result.is_error else "ok"
         except BaseException as error:
             outcome, message = _outcome(error), str(error)
@@ -189,7 +189,8 @@ class Toolbox:
         finally:
             seconds = time.monotonic() - started
             _measure(tool, outcome, seconds, size)
-            self._events.record(Event.of(tool, call, given, outcome, message, key=key, seconds=seconds, size=size))
+            event = Event.of(tool, call, given, outcome, message, key=key, seconds=seconds, size=size)
+            self._events.record(event.answered_by(provider))
 
     async def _run(self, tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
         if call.grant is not None:

@@ -1,0 +1,67 @@
+"""A house that has been lived in, and every page of its dashboard, found by following its links."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import httpx2
+from selectolax.lexbor import LexborHTMLParser
+from starlette.routing import BaseRoute, Match, Mount, Route
+
+import dashboard_seed
+import library_shelf
+import run_rows
+from outrider.app import App
+
+HTML = {"accept": "text/html"}
+
+
+async def live_in(app: App, calls: int = 400) -> None:
+    """Fills a house: calls, providers, runs, questions, and all that the library keeps."""
+    await run_rows.busy_house(app.database)
+    await library_shelf.fill(app)
+    await dashboard_seed.record(app.database, dashboard_seed.calls(calls))
+    await dashboard_seed.providers(app.database)
+
+
+def readable(routes: list[BaseRoute]) -> Iterator[Route]:
+    """The routes that answer GET, of the application and of what is mounted in it."""
+    for route in routes:
+        if isinstance(route, Mount):
+            yield from readable(list(route.routes))
+        elif isinstance(route, Route) and "GET" in (route.methods or ()):
+            yield route
+
+
+async def pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[str, str]:
+    """One path of each page that can be reached by links: the name of its route to the path."""
+    found: dict[str, str] = {}
+    waiting, seen = deque([start, *(urlsplit(each).path for each in _entries(app))]), set[str]()
+    while waiting:
+        path = waiting.popleft()
+        name = route_of(app, path)
+        if path in seen or not name or name in found:
+            continue
+        seen.add(path)
+        answer = await client.get(path, headers=HTML, follow_redirects=True)
+        if "text/html" not in answer.headers.get("content-type", "") or answer.status_code != 200:
+            continue
+        if not answer.history:
+            found[name] = path
+        base = str(answer.url)
+        for link in LexborHTMLParser(answer.text).css("a[href]"):
+            there = urldefrag(urljoin(base, link.attributes["href"] or "")).url
+            if urlsplit(there).netloc == urlsplit(base).netloc:
+                waiting.append(urlsplit(there)._replace(scheme="", netloc="").geturl())
+    return found
+
+
+def route_of(app: Any, path: str) -> str:
+    """The name of the route that answers GET for a path."""
+    scope = {"type": "http", "path": urlsplit(path).path, "method": "GET", "root_path": "", "headers": []}
+    return next((r.name for r in readable(app.routes) if r.matches(scope)[0] == Match.FULL), "")
+
+
+def _entries(app: Any) -> list[str]:
+    return [str(app.url_path_for(page.name)) for page in app.state.pages]

@@ -1,0 +1,54 @@
+"""`make screenshots`: every page of the dashboard at 1280 and 390 pixels, light and dark, as PNG files.
+
+`python tests/screenshots.py [FOLDER [NAME …]]` makes only the pages whose route names begin so.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import anyio
+
+import browser_site
+import fakes
+from dashboard_desk import NARROW, WIDE, chromium, desk
+from dashboard_house import live_in, pages
+from outrider.app import open_app
+from outrider.settings import load
+
+FOLDER = Path(".cache/screenshots")
+
+
+async def main(folder: Path, names: tuple[str, ...]) -> None:
+    """Opens a house, lives in it, and takes the pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as kept:
+        home = Path(kept)
+        async with fakes.serve(browser_site.site()) as site, chromium() as browser:
+            allowed = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
+            values = {"toolsets": ["all"], "egress": allowed}
+            async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
+                await live_in(app)
+                await app.call("createSession", url=f"{site}/form")
+                async with desk(home, browser, app) as office, office.client() as client:
+                    found = await pages(client, office.application)
+                    await _take(office, folder, {name: path for name, path in found.items() if name.startswith(names)})
+
+
+async def _take(office, folder: Path, found: dict[str, str]) -> None:
+    for size in (WIDE, NARROW):
+        for dark in (False, True):
+            view = await office.open("/", size=size, dark=dark)
+            for name, path in sorted(found.items()):
+                await view.go(path)
+                picture = folder / f"{name}-{size[0]}-{'dark' if dark else 'light'}.png"
+                picture.write_bytes(await view.picture())
+                wide = await view.js("document.documentElement.scrollWidth")
+                if wide > size[0]:
+                    print(f"{name} is {wide} pixels wide at {size[0]}")
+            await office.tidy()
+    print(f"{len(found)} pages in {folder}")
+
+
+if __name__ == "__main__":
+    anyio.run(main, Path(sys.argv[1]) if sys.argv[1:] else FOLDER, tuple(sys.argv[2:]) or ("",))
