@@ -290,7 +290,9 @@ class Ledger:
             new = {name: insert.excluded[name] for name in ("url", "round", "number", "depth", "state", "detail")}
             new |= {"again": 0, "modified": insert.excluded.modified, "change": ""}
             older = table.c.round < insert.excluded.round
-            await connection.execute(insert.on_conflict_do_update(["crawl", "key"], set_=new, where=older))
+            await connection.execute(
+                insert.on_conflict_do_update(index_elements=["crawl", "key"], set_=new, where=older)
+            )
 
     def _row(self, found: Found, number: int) -> dict[str, Any]:
         facts = {"crawl": self.id, "key": found.key, "url": storable(found.url), "round": self.round, "number": number}

@@ -1,0 +1,50 @@
+"""A toolset whose effects happen at a bank of the test's own, over HTTP: there every one of them is counted."""
+
+import os
+from pathlib import Path
+
+import httpx2
+
+from outrider.core.context import Call
+from outrider.core.errors import Unavailable
+from outrider.core.tool import Toolset
+
+bank = Toolset("bank", "For tests.")
+
+
+def install(folder: Path) -> Path:
+    """Writes down that this toolset is a plugin; the folder must be on the path of whoever is to find it."""
+    described = folder / "scale_tools-1.0.dist-info"
+    described.mkdir(parents=True)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: scale-tools\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[outrider.toolsets]\nbank = scale_tools:bank\n")
+    return folder
+
+
+@bank.tool(effect="write", title="Deposit")
+async def deposit(call: Call, /, text: str) -> str:
+    """Pay something in."""
+    return await _booked(call, text)
+
+
+@bank.tool(effect="act", title="Transfer")
+async def transfer(call: Call, /, text: str) -> str:
+    """Send something away, which a person must allow."""
+    return await _booked(call, text)
+
+
+@bank.tool(title="Look")
+async def look(text: str) -> str:
+    """Read something."""
+    return f"seen {text}"
+
+
+async def _booked(call: Call, text: str) -> str:
+    assert call.run is not None
+    entry = {"key": call.run.idempotency_key, "text": text}
+    try:
+        async with httpx2.AsyncClient(trust_env=False, timeout=20) as client:
+            (await client.post(os.environ["BANK"], json=entry)).raise_for_status()
+    except httpx2.HTTPError as error:
+        raise Unavailable(f"the bank did not answer: {type(error).__name__}") from error
+    return f"booked {text}"
