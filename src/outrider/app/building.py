@@ -140,7 +140,7 @@ class Building:
 
     def abandon(self) -> None:
         """Lets go of what others may use too, when the house cannot be built; nothing of it was opened yet."""
-        for name in ("browsers", "database"):
+        for name in ("browsers", "artifacts", "events", "database"):
             if name in vars(self):
                 self.shared.leave(vars(self)[name])
 
@@ -163,13 +163,16 @@ class Building:
     @cached_property
     def events(self) -> Events:
         """The record of every call."""
-        return Events(self.database)
+        key = ("events", self.settings.database_url)
+        return self.shared.take(key, lambda: Events(self.database))
 
     @cached_property
     def artifacts(self) -> Artifacts:
         """What is too large for an answer."""
-        storage = storage_of(self.settings.artifacts.storage, self.settings.data_dir, self.loaded.environ)
-        return Artifacts(storage, self.database, keep_seconds=self.settings.keep_days * DAY)
+        chosen, folder, days = self.settings.artifacts, self.settings.data_dir, self.settings.keep_days
+        key = ("artifacts", chosen, folder, days, self.settings.database_url, self.loaded.environ)
+        storage = storage_of(chosen.storage, folder, self.loaded.environ)
+        return self.shared.take(key, lambda: Artifacts(storage, self.database, keep_seconds=days * DAY))
 
     @cached_property
     def browsers(self) -> Browsers:

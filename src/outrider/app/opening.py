@@ -47,6 +47,8 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
                 await shared.give_back(app.browsers, app.browsers.aclose)
                 await app.content.close()
                 await app.events.flush()
+                shared.leave(app.events)
+                shared.leave(app.artifacts)
                 await http.close()
                 await shared.give_back(app.database, app.database.close)
 

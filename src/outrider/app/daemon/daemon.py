@@ -266,6 +266,7 @@ class Daemon:
             "seconds": round(time.time() - self._began, 1),
             "hosts": len(self._guests),
             "houses": len(self._houses),
-            "agents_at_work": self._houses.busy,
+            "at_work": self._houses.busy,
+            "dashboard": self._houses.dashboard,
             "idle_minutes": self._idle / MINUTE,
         }

@@ -6,6 +6,7 @@ from contextvars import Context
 from dataclasses import dataclass, field
 
 from outrider.app.app import App
+from outrider.app.dashboard import Offered, dashboard
 from outrider.app.opening import open_app
 from outrider.app.sharing import Shared
 from outrider.core.errors import OutriderError
@@ -21,11 +22,14 @@ class House:
 
     Attributes:
         loaded: What it was built from.
+        first: Whether the dashboard is here; it shows what all of them share.
         hosts: How many hosts use it.
     """
 
     loaded: Loaded
+    first: bool = False
     hosts: int = 0
+    _offered: Offered | None = None
     _leave: asyncio.Event = field(default_factory=asyncio.Event)
     _opened: "asyncio.Future[App]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     _task: "asyncio.Task[None] | None" = None
@@ -46,6 +50,17 @@ class House:
     def busy(self) -> bool:
         """Whether agents run here now."""
         return self.works and self._opened.result().runs.busy
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks at the dashboard."""
+        return self._offered is not None and self._offered.watched
+
+    @property
+    def dashboard(self) -> str:
+        """Where the dashboard is; empty while it is not open."""
+        listening = self._offered.listening if self._offered else None
+        return listening.place if listening else ""
 
     @property
     def over(self) -> bool:
@@ -70,8 +85,13 @@ class House:
         """Opened and closed by one and the same task, as its task group wants."""
         try:
             async with open_app(self.loaded, shared=shared) as app:
-                self._opened.set_result(app)
-                await self._leave.wait()
+                if not self.first:
+                    self._opened.set_result(app)
+                    await self._leave.wait()
+                    return
+                async with dashboard(app) as self._offered:
+                    self._opened.set_result(app)
+                    await self._leave.wait()
         except BaseException as error:
             if self._opened.done():
                 log.exception("a house has fallen in")
@@ -92,8 +112,13 @@ class Houses:
 
     @property
     def busy(self) -> bool:
-        """Whether agents run in any of them."""
-        return any(each.busy for each in self._standing())
+        """Whether agents run in any of them, or a person looks on."""
+        return any(each.busy or each.watched for each in self._standing())
+
+    @property
+    def dashboard(self) -> str:
+        """The dashboard's address without its token; empty before anything has happened that it could show."""
+        return next((each.dashboard for each in self._standing() if each.dashboard), "")
 
     def stranger(self, loaded: Loaded) -> str:
         """Why these settings cannot be served beside those that are; empty if they can."""
@@ -106,7 +131,8 @@ class Houses:
         """The house for these settings, for one more host. Raises OutriderError where it cannot be opened."""
         found = next((each for each in self._standing() if each.fits(loaded)), None)
         if found is None:
-            found = House(loaded)
+            offers = loaded.settings.dashboard.enabled
+            found = House(loaded, first=offers and not any(each.first for each in self._open))
             found.open(self._shared)
             self._open.append(found)
         found.hosts += 1
@@ -121,7 +147,7 @@ class Houses:
         house.hosts -= 1
         self._open.remove(house)
         self._open.append(house)
-        empty = [each for each in self._standing() if not each.hosts and not each.works]
+        empty = [each for each in self._standing() if not (each.hosts or each.works or each.first)]
         for each in empty[:-EMPTY]:
             self._open.remove(each)
             await each.close()

@@ -55,10 +55,11 @@ def chosen(
 
 async def _serve(settings: Any, wire: Any, name: str, session: str) -> None:
     from outrider.app import open_app
+    from outrider.app.dashboard import dashboard
     from outrider.serve.stdio import serve_stdio
     from outrider.serve.wire import Wire, claim
 
-    async with open_app(settings) as app:
+    async with open_app(settings) as app, dashboard(app):
         server = app.server(name=name, session=session)
         settle()
         await serve_stdio(server, Wire(*wire) if wire else claim())
