@@ -1,0 +1,250 @@
+"""Nobody sees what is another's: every tool and every resource, tried with the ids of somebody else."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult
+
+import agent_house
+import fakes
+import houses
+import identity_house
+from agent_house import Model, Turn
+from answers import error
+from identity_house import Team
+from outrider import toolsets
+from outrider.agents.evaluations.evaluation import Record
+from outrider.core.context import Call
+from outrider.core.discovery import find
+from outrider.core.tool import Tool, Toolset
+
+pytestmark = pytest.mark.anyio
+PATIENCE = 90
+SECRET = "amber otter"
+ANNA: Any = {"assistant_id": "anna", "session_id": "default", "identity": "ann"}
+TOOLS = list({tool.name: tool for toolset in find(toolsets, Toolset) for tool in toolset.tools.values()}.values())
+SIGNED_IN = [{"name": "s", "value": SECRET, "domain": "127.0.0.1", "path": "/"}]
+# By the contract of agents a conversation that is not the caller's means a new one, and unknown files are left out.
+FORGIVING = {"run_agent"}
+
+
+@dataclass
+class World:
+    """What Ann has in workspace acme, and strangers who hold tokens.
+
+    Attributes:
+        hers: Arguments of tools that name what is hers, by tool or by name.
+        uris: Resources of hers.
+        tokens: Who tries.
+    """
+
+    team: Team
+    site: str
+    hers: dict[str, Any] = field(default_factory=dict)
+    uris: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[World]:
+    home = tmp_path_factory.mktemp("team")
+    model = Model({"keeper": [Turn(text=f"I know of the {SECRET}.")]})
+    async with AsyncExitStack() as stack:
+        flags = await stack.enter_async_context(agent_house.serving(model))
+        page = houses.article("A page", f"It tells of the {SECRET}.")
+        site = await stack.enter_async_context(fakes.serve(houses.pages({"/page": page})))
+        flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
+        flags |= {"tools": {"stakes": {"*": "never_ask"}}, "data_dir": str(home / "data")}
+        team = await stack.enter_async_context(
+            identity_house.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+        )
+        agents = team.app.catalogue.home
+        agents.mkdir(parents=True)
+        (agents / "keeper.md").write_text(agent_house.agent_file("keeper"))
+        await team.app.toolbox.refresh()
+        made = World(team, site)
+        with anyio.fail_after(PATIENCE):
+            await settle(made)
+        yield made
+
+
+async def settle(world: World) -> None:
+    """Ann does a bit of everything, and strangers get their tokens."""
+    team = world.team
+    ann = await team.holds("ann", "acme")
+    world.tokens["bob of another workspace"] = await team.holds("bob", "beta")
+    await team.holds("ann", "gamma")
+    world.tokens["ann in another workspace of hers"] = await team.holds("ann", workspaces=["gamma"])
+    world.tokens["cleo of the same workspace"] = await team.holds("cleo", "acme")
+    world.tokens["ann"] = ann
+    async with team.as_(ann) as client:
+        await keep_texts(world, client)
+        await keep_work(world, client)
+        await browse(world, client)
+    await evaluate(world)
+
+
+async def call(client: Client, name: str, /, **arguments: Any) -> CallToolResult:
+    done = await client.call_tool(name, arguments, meta=ANNA)
+    assert not done.is_error, done
+    return done
+
+
+async def keep_texts(world: World, client: Client) -> None:
+    store = (await call(client, "createStore", name=SECRET)).structured_content["storeId"]
+    kept = await call(client, "addContent", content=f"# Note\n\nThe {SECRET} swims.", store_id=store)
+    world.hers |= {"store_id": store, "content_id": kept.structured_content["contentId"]}
+    await call(client, "write_file", path="secret.txt", content=f"The {SECRET}.\n")
+    exported = await call(client, "export_file", path="secret.txt")
+    uri = next(
+        str(item.uri) for item in exported.content if str(getattr(item, "uri", "")).startswith("outrider://artifacts/")
+    )
+    world.uris["artifact"] = uri
+    world.folder = next((world.team.app.loaded.settings.data_dir / "workspaces").rglob("secret.txt"))
+    world.hers |= {"path": "secret.txt", "src_abs_path": str(world.folder), "paths": [str(world.folder)]}
+    world.hers |= {"file_url": world.folder.as_uri(), "context_files": [uri, uri.rsplit("/", 1)[1]]}
+    world.hers |= {"code": f"print(open({str(world.folder)!r}).read())", "command": f"cat '{world.folder}'"}
+
+
+async def keep_work(world: World, client: Client) -> None:
+    await call(client, "create_goal", goal=f"Find the {SECRET}")
+    await call(client, "add_todo", name=f"Look for the {SECRET}")
+    step = {"description": f"Look for the {SECRET}", "action": {"toolName": "web_search", "purpose": "find it"}}
+    made = await call(client, "create_playbook", goal=f"The {SECRET}", workflow=[step])
+    playbook = made.structured_content["playbook"]["id"]
+    run = (await call(client, "select_playbook", id=playbook)).structured_content["runId"]
+    world.hers |= {"get_playbook.id": playbook, "ids": [playbook], "finish_playbook.runId": run}
+    done = await call(client, "run_keeper", query=f"What of the {SECRET}?")
+    told = (done.meta or {})["outrider/run"]
+    world.hers |= {"runId": told["runId"], "conversation_id": told["conversationId"]}
+    world.uris["conversation"] = f"outrider://conversations/{told['conversationId']}"
+
+
+async def browse(world: World, client: Client) -> None:
+    opened = await call(client, "createSession", url=f"{world.site}/page", title=SECRET)
+    session = opened.structured_content["sessionId"]
+    inside = next(each for each in world.team.app.browsers.list() if each.id == session)
+    states = world.team.app.browsers.states_of(inside.options.whose)
+    states.save("private", {"cookies": SIGNED_IN, "origins": []})
+    world.hers |= {"sessionId": session, "stateId": "private", "state_id": "private"}
+
+
+async def evaluate(world: World) -> None:
+    app, inside = world.team.app, next(iter(world.team.app.browsers.list()))
+    whose = Call(session=inside.owner, workspace="acme", identity="ann")
+    begun = await app.evaluator.evaluations.begin(whose, url=world.site, task=SECRET, mode="compact", limits={})
+    picture = await app.artifacts.save(b"x", name=SECRET, mime_type="image/jpeg", session=begun.id, call=whose)
+    seen = Record(begun.id, "screenshot", 1, f"The {SECRET}", type="agent_step", artifact_id=picture.id)
+    await app.evaluator.evaluations.record([seen, Record(begun.id, "agent", 1, f"Saw the {SECRET}")])
+    world.hers["session_id"] = begun.id
+    world.uris["picture"] = picture.uri
+
+
+def arguments_of(world: World, tool: Tool) -> tuple[dict[str, Any], bool]:
+    """What a stranger sends: hers wherever something of hers can be named; and whether anything of hers was."""
+    properties, required = tool.input_schema.get("properties", {}), tool.input_schema.get("required", [])
+    hers = {name: world.hers.get(f"{tool.name}.{name}", world.hers.get(name)) for name in properties}
+    if tool.toolset == "playbook" and "id" in properties:
+        hers["id"] = world.hers["get_playbook.id"]
+    hers |= {"clear_todos": {"ids": [1]}, "manageStates": {"action": "delete"}}.get(tool.name, {})
+    given = {name: value for name, value in hers.items() if value is not None}
+    named = bool(given.keys() - {"path", "code", "command"})
+    return {name: sample(name, properties[name], world) for name in required if name not in given} | given, named
+
+
+def sample(name: str, schema: dict[str, Any], world: World) -> Any:
+    """Some value that the schema takes."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "url" in name.lower():
+        return f"{world.site}/missing"
+    known: dict[str, Any] = {
+        "agent": "keeper",
+        "workflow": [{"description": "a", "action": {"toolName": "b", "purpose": "c"}}],
+    }
+    known |= {"replacements": [{"from_line": 1, "to_line": 1, "content": ""}], "files": ["secret.txt"], "budget": {}}
+    known |= {"kind": "console", "direction": "down", "selector": "body", "urls": [f"{world.site}/missing"]}
+    known |= {"playbook": {"goal": "mine now"}, "pattern": "amber", "query": "otter", "content": "[]"}
+    known |= {"thoughtNumber": 1, "totalThoughts": 1, "process_id": "proc_1"}
+    by_type = {"integer": 1, "number": 1, "boolean": True, "array": ["a"], "object": {}, "string": "a"}
+    return known.get(name, by_type[schema["type"]])
+
+
+READABLE = {"readContent", "get_current_state", "get_playbook", "agent_run", "read_file", "getStoreInfo"}
+READABLE |= {"get_run_events", "snapshotPage"}
+COUNTED = {"get_screenshots", "manageStates"}
+STRANGERS = ["bob of another workspace", "ann in another workspace of hers", "cleo of the same workspace"]
+
+
+@pytest.fixture(scope="module", params=STRANGERS)
+async def stranger(request: pytest.FixtureRequest, world: World) -> AsyncGenerator[Client]:
+    spoofed = {"X_Api_User_Email": "ann"}
+    async with world.team.as_(world.tokens[request.param], **spoofed) as client:
+        yield client
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_no_tool_tells_a_stranger_anything(world: World, stranger: Client, tool: Tool):
+    given, named = arguments_of(world, tool)
+    if tool.toolset == "playbook" and await of_the_same_workspace(stranger):
+        return  # an assistant's playbooks are the workspace's
+    with anyio.fail_after(PATIENCE):
+        done = await stranger.call_tool(tool.name, given, meta=ANNA)
+    assert SECRET not in done.model_dump_json().replace(json.dumps(given)[1:-1], "")
+    assert not named or done.is_error or tool.name in FORGIVING, done
+    if named and tool.name not in FORGIVING:
+        assert error(done)["kind"] in {"not_found", "refused", "invalid_input", "not_configured"}, done
+
+
+async def of_the_same_workspace(client: Client) -> bool:
+    listed = await client.call_tool("list_playbooks", {}, meta=ANNA)
+    return SECRET in listed.model_dump_json()
+
+
+async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, stranger: Client):
+    listed = {str(each.uri) for each in (await stranger.list_resources(meta=ANNA)).resources}
+    assert not listed & set(world.uris.values())
+    theirs = await of_the_same_workspace(stranger)
+    for uri in [*world.uris.values(), *listed]:
+        text = await read(stranger, uri)
+        # What one of a workspace has made, others of it can read by its address; and an assistant's playbooks.
+        if not theirs or uri not in {*world.uris.values(), "context://playbook"}:
+            assert SECRET not in text
+            assert uri in listed or text == "refused", uri
+
+
+async def read(client: Client, uri: str) -> str:
+    """The resource as a client gets it, or that it does not."""
+    try:
+        return (await client.read_resource(uri, meta=ANNA)).model_dump_json()
+    except MCPError:
+        return "refused"
+
+
+async def test_no_prompt_tells_a_stranger_anything(world: World, stranger: Client):
+    if await of_the_same_workspace(stranger):
+        return
+    for prompt in (await stranger.list_prompts(meta=ANNA)).prompts:
+        assert SECRET not in prompt.model_dump_json()
+        found = await stranger.get_prompt(prompt.name, {}, meta=ANNA)
+        assert SECRET not in found.model_dump_json()
+
+
+async def test_she_herself_still_has_everything(world: World):
+    async with world.team.as_(world.tokens["ann"]) as client:
+        for tool in (each for each in TOOLS if each.name in READABLE | COUNTED):
+            done = await client.call_tool(tool.name, arguments_of(world, tool)[0], meta=ANNA)
+            assert not done.is_error, done
+            assert tool.name in COUNTED or SECRET in done.model_dump_json(), done
+        for uri in world.uris.values():
+            assert (await client.read_resource(uri, meta=ANNA)).contents
+        listed = {str(each.uri) for each in (await client.list_resources(meta=ANNA)).resources}
+        assert world.uris["artifact"] in listed

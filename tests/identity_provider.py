@@ -1,0 +1,89 @@
+"""A small identity provider on loopback: metadata, keys that can be rotated, and access tokens signed with them."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+RESOURCE = "https://tools.example.com/mcp"
+EC = ec.generate_private_key(ec.SECP256R1())  # dear to make, so made once
+RSA = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+OTHER = ec.generate_private_key(ec.SECP256R1())
+KEYS: dict[str, tuple[Any, str]] = {"first": (EC, "ES256"), "second": (RSA, "RS256"), "third": (OTHER, "ES256")}
+
+
+@dataclass
+class Provider:
+    """What the provider publishes and how it behaves.
+
+    Attributes:
+        url: Its address, which is its issuer; known once it is served.
+        published: The names of the keys that it publishes.
+        down: Whether it answers with errors.
+        asked: The paths that were asked for.
+        more: Further entries of its key set.
+    """
+
+    url: str = ""
+    published: list[str] = field(default_factory=lambda: ["first"])
+    down: bool = False
+    asked: list[str] = field(default_factory=list)
+    more: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def fetches(self) -> int:
+        """How often its keys were asked for."""
+        return self.asked.count("/keys")
+
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/.well-known/oauth-authorization-server", self._metadata),
+                Route("/keys", self._keys),
+            ]
+        )
+
+    def token(
+        self, *, key: str = "first", kid: str | None = "", header: dict[str, Any] | None = None, **claims: Any
+    ) -> str:
+        """An access token; a claim of None is left out."""
+        signer, algorithm = KEYS[key]
+        now = time.time()
+        body = {"iss": self.url, "aud": RESOURCE, "sub": "ann", "client_id": "desk", "iat": now, "exp": now + 600}
+        body = {name: value for name, value in (body | claims).items() if value is not None}
+        head = {"typ": "at+jwt"} | ({} if kid is None else {"kid": kid or key}) | (header or {})
+        return jwt.encode(body, signer, algorithm=algorithm, headers=head)
+
+    async def _metadata(self, request: Request) -> Response:
+        self.asked.append(request.url.path)
+        if self.down:
+            return Response(status_code=503)
+        return JSONResponse({"issuer": self.url, "jwks_uri": f"{self.url}/keys"})
+
+    async def _keys(self, request: Request) -> Response:
+        self.asked.append(request.url.path)
+        if self.down:
+            return Response(status_code=503)
+        return JSONResponse({"keys": [*map(published, self.published), *self.more]})
+
+
+def published(name: str) -> dict[str, Any]:
+    """The public key of that name, as a key set has it."""
+    key, algorithm = KEYS[name]
+    family: Any = ECAlgorithm if algorithm.startswith("ES") else RSAAlgorithm
+    facts: dict[str, Any] = family.to_jwk(key.public_key(), as_dict=True)
+    return facts | {"kid": name, "use": "sig", "alg": algorithm}
+
+
+def pem(name: str) -> bytes:
+    """The public key of that name as everybody can have it."""
+    public = KEYS[name][0].public_key()
+    return public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
