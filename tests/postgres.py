@@ -1,5 +1,6 @@
 """A Postgres server of a test's own, on a socket in a folder. It will not run as root; then `nobody` runs it."""
 
+import asyncio
 import os
 import pwd
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +40,7 @@ class Server:
     folder: Path
     options: tuple[str, ...] = QUICK
     _process: Any = field(default=None, repr=False)
+    _has_tables: bool = False
 
     @property
     def address(self) -> str:
@@ -48,11 +51,20 @@ class Server:
         """The address of one of its databases."""
         return f"postgresql+psycopg://outrider@/{name}?host={self.folder}"
 
-    def fresh(self) -> str:
-        """The address of a new, empty database."""
+    def fresh(self, like: str = "template1") -> str:
+        """The address of a new database, empty or a copy of another one that nobody uses."""
         name = f"t{uuid.uuid4().hex}"
-        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {like}")
         return self.of(name)
+
+    def migrated(self) -> str:
+        """The address of a new database with all its tables; they are made once, and then copied."""
+        if not self._has_tables:
+            self.sql("CREATE DATABASE tables")
+            with ThreadPoolExecutor(1) as apart:  # the caller may have an event loop of its own
+                apart.submit(asyncio.run, migrate(self.of("tables"))).result()
+            self._has_tables = True
+        return self.fresh("tables")
 
     def sql(self, statement: str) -> str:
         """What `psql` prints: one row a line, columns parted by a bar."""
@@ -76,6 +88,16 @@ class Server:
             self._process.send_signal(how)
             self._process.wait()
             self._process = None
+
+
+async def migrate(address: str) -> None:
+    """Makes all tables there."""
+    from outrider.core.db import Database
+
+    database = Database(address)
+    async with database.read():
+        pass
+    await database.close()
 
 
 @contextmanager

@@ -43,10 +43,12 @@ class Database:
     Args:
         url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
         connections: At most so many to a server.
+        migrates: Whether the schema is brought to the newest revision first; only checks look at what is there.
     """
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+    def __init__(self, url: str, *, connections: int = CONNECTIONS, migrates: bool = True) -> None:
         self.url = address.normalised(url)
+        self._migrates = migrates
         self.used = anyio.Event()  # set once it has been opened
         self._connections = connections
         self._engine: AsyncEngine | None = None
@@ -228,7 +230,7 @@ class Database:
         except (SQLAlchemyError, ImportError, OSError, ValueError) as error:
             raise told(self.url, error) from error
         try:
-            await whole(migrated(engine))
+            await whole(migrated(engine) if self._migrates else _reached(engine))
         except BaseException as error:
             await whole(disposed(engine))
             if isinstance(error, failures()):
@@ -238,6 +240,11 @@ class Database:
 
     def _note(self, clock: float) -> None:
         self._ahead = clock - time.monotonic()
+
+
+async def _reached(engine: "AsyncEngine") -> None:
+    async with engine.connect():
+        pass
 
 
 def storable(text: str, limit: int | None = None) -> str:

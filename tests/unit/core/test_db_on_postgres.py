@@ -57,7 +57,7 @@ def server() -> Generator[postgres.Server]:
 
 @pytest.fixture
 async def database(server: postgres.Server) -> AsyncGenerator[Database]:
-    made = Database(server.fresh(), connections=3)
+    made = Database(server.migrated(), connections=3)
     yield made
     await made.close()
 
@@ -210,7 +210,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
 
 
 async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.Server):
-    database = Database(server.fresh(), connections=2)
+    database = Database(server.migrated(), connections=2)
     await insert(database, "before")
     await database.close()
     server.stop()
@@ -278,7 +278,7 @@ async def test_the_clock_is_the_servers(database: Database):
 
 
 async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server, monkeypatch: pytest.MonkeyPatch):
-    made = Database(server.fresh(), connections=1)
+    made = Database(server.migrated(), connections=1)
     await insert(made, "opened")
     monkeypatch.setattr((await made.engine()).pool, "_timeout", 0.1)  # nobody wants to wait fifteen seconds in a test
     kept = await made.keep()
@@ -292,7 +292,7 @@ async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.S
 @pytest.mark.parametrize("natively", [True, False], ids=["task", "scope"])
 async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(server: postgres.Server, natively: bool):
     """From before the first connection to after the last: at each of its steps in turn."""
-    address = server.fresh()
+    address = server.migrated()
     before = Database(address)
     await insert(before, "migrated")
     await before.close()

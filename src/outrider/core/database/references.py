@@ -1,0 +1,78 @@
+"""What refers to what without a foreign key, and whether the referring row is of any use alone."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection, Table
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`table.column` names a row of `parent` by its `key`.
+
+    Attributes:
+        derived: The row can be reached by nothing but its parent, so that it may be removed where that is gone.
+    """
+
+    table: str
+    column: str
+    parent: str
+    key: str = "id"
+    derived: bool = True
+
+
+REFERENCES = (
+    Reference("messages", "conversation_id", "conversations"),
+    Reference("runs", "conversation_id", "conversations", derived=False),
+    Reference("run_steps", "run_id", "runs"),
+    Reference("run_turns", "run_id", "runs"),
+    Reference("run_events", "run_id", "runs"),
+    Reference("questions", "run_id", "runs"),
+    Reference("contents", "store_id", "content_stores"),
+    Reference("content_chunks", "content_id", "contents"),
+    Reference("content_vectors", "chunk_id", "content_chunks"),
+    Reference("content_removals", "store_id", "content_stores"),
+    Reference("evaluation_records", "evaluation_id", "evaluations"),
+    Reference("crawl_pages", "crawl", "crawls"),
+    Reference("playbook_runs", "playbook", "playbooks"),
+    Reference("identity_members", "workspace", "identity_workspaces", key="name", derived=False),
+)
+
+
+def usable(tables: "Mapping[str, Table]") -> list[Reference]:
+    """The references between tables and columns that there are."""
+    return [
+        each
+        for each in REFERENCES
+        if each.table in tables
+        and each.parent in tables
+        and each.column in tables[each.table].c
+        and each.key in tables[each.parent].c
+    ]
+
+
+def orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
+    """How many rows refer to nothing."""
+    from sqlalchemy import func, select
+
+    return connection.execute(
+        select(func.count()).select_from(tables[reference.table]).where(_lost(tables, reference))
+    ).scalar_one()
+
+
+def remove(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
+    """Removes them; how many went."""
+    from sqlalchemy import delete
+
+    return connection.execute(delete(tables[reference.table]).where(_lost(tables, reference))).rowcount
+
+
+def _lost(tables: "Mapping[str, Table]", reference: Reference) -> Any:
+    from sqlalchemy import exists
+
+    mine = tables[reference.table].c[reference.column]
+    there = exists().where(tables[reference.parent].c[reference.key] == mine).correlate(tables[reference.table])
+    return mine.is_not(None) & ~there

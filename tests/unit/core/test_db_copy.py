@@ -1,0 +1,238 @@
+"""A laptop's database moved to Postgres and back, of every table there is, without loss."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table, func, insert, select
+
+import postgres
+from outrider.core.artifacts import Artifacts
+from outrider.core.database.address import of_file
+from outrider.core.database.copying import Copied, Copy, counts
+from outrider.core.database.rows import batches
+from outrider.core.database.schema import LIVING, every_table
+from outrider.core.db import Database
+from outrider.core.errors import Refused, Unavailable
+from outrider.core.storage.folder import FolderStorage
+from outrider.core.storage.moving import Moving
+from outrider.core.tables import artifacts, citation_counters, events
+
+PROGRAMS = postgres.found()
+pytestmark = pytest.mark.anyio
+ROWS = 7
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    if PROGRAMS is None:
+        pytest.skip("Postgres is not installed here")
+    with postgres.serving(PROGRAMS) as made:
+        made.migrated()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with all tables; to copy it is quicker than to make them."""
+    path = tmp_path_factory.mktemp("template") / "outrider.db"
+
+    with ThreadPoolExecutor(1) as apart:
+        apart.submit(asyncio.run, postgres.migrate(of_file(path))).result()
+    return path
+
+
+Make = Callable[[str], Database]
+
+
+@pytest.fixture
+async def databases(tmp_path: Path, template: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Make]:
+    """Makes empty databases, of SQLite and of Postgres."""
+    made: list[Database] = []
+
+    def make(kind: str) -> Database:
+        place = tmp_path / f"{len(made)}.db"
+        if kind == "sqlite":
+            shutil.copyfile(template, place)
+            made.append(Database.file(place))
+        else:
+            made.append(Database(request.getfixturevalue("server").migrated(), connections=3))
+        return made[-1]
+
+    yield make
+    for each in made:
+        await each.close()
+
+
+def value(column: "Column[Any]", number: int) -> Any:
+    """What may stand there, and is hard to copy."""
+    if column.foreign_keys:
+        return value(next(iter(column.foreign_keys)).column, number)
+    hard = {
+        JSON: {"text": f"ü\u2028'\\ {number}", "list": [1, 2.5, None, True, "\ud800" if number == 1 else ""], "": {}},
+        LargeBinary: bytes(range(256)) * (number + 1),
+        Boolean: bool(number % 3),
+        Float: 1_700_000_000.123456 + number / 3,
+        Integer: number * 1_000_003,
+    }
+    for kind, each in hard.items():
+        if isinstance(column.type, kind):
+            return each
+    text = f"{column.name} {number} é漢🍵'\\%"
+    limit = getattr(column.type, "length", None)
+    return text[: limit or None] if limit is None or limit > 30 else f"{number}{column.name}"[:limit]
+
+
+def row(table: Table, number: int) -> dict[str, Any]:
+    """A row; of those with even numbers everything that may be absent is."""
+    bare = number % 2 == 0
+    return {each.name: value(each, number) for each in table.columns if not (bare and each.nullable)}
+
+
+async def fill(database: Database) -> None:
+    for table in every_table():
+        async with database.write() as connection:
+            for number in range(ROWS):
+                await connection.execute(insert(table).values(row(table, number)))
+
+
+async def all_rows(database: Database, table: Table) -> list[Mapping[str, Any]]:
+    return [each async for some in batches(database, table, 3, None) for each in some]
+
+
+async def copied(work: Copy, *, into_existing: bool = False) -> list[Copied]:
+    await work.prepare(into_existing=into_existing)
+    async for _ in work.run():
+        pass
+    return [each async for each in work.verify()]
+
+
+async def test_every_row_of_every_table_arrives_in_postgres_and_comes_back_the_same(databases: Make):
+    laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
+    await fill(laptop)
+    there = await copied(Copy(laptop, team))
+    assert {each.table for each in there} == {table.name for table in every_table()} - LIVING
+    assert [(each.rows, each.whole) for each in there] == [(ROWS, True)] * len(there)
+    again = await copied(Copy(team, back))
+    checksums = {each.table: each.checksum for each in there}
+    assert {each.table: each.checksum for each in again} == {k: v for k, v in checksums.items() if k != "pages"}
+    for table in Copy(team, back).tables:
+        assert await all_rows(back, table) == await all_rows(team, table), table.name
+
+
+async def test_a_copy_that_broke_off_goes_on_where_it_was(databases: Make, tmp_path: Path):
+    laptop, team = databases("sqlite"), databases("postgres")
+    async with laptop.write() as connection:
+        keys = [{"key": f"{number:05}", "used": number, "updated_at": 0.5} for number in range(1_700)]
+        await connection.execute(citation_counters.insert(), keys)
+    asked: list[int] = []
+
+    class Breaking(Database):
+        """Lets nothing through after its third batch."""
+
+        async def short(self, work: Any, *, write: bool) -> Any:
+            asked.append(1)
+            if write and len(asked) > 3:
+                raise Unavailable("the cable was cut")
+            return await super().short(work, write=write)
+
+    half = Breaking(team.url)
+    work = Copy(laptop, half)
+    work.without = frozenset(table.name for table in every_table()) - {"citation_counters"}
+    await work.prepare(into_existing=False)
+    with pytest.raises(Unavailable, match="cable"):
+        [each async for each in work.run()]
+    await half.close()
+    rest = Copy(laptop, team, without=work.without)
+    assert await rest.prepare(into_existing=False) is True
+    assert [each.copied async for each in rest.run()] == [700]
+    assert [(each.rows, each.whole) async for each in rest.verify()] == [(1_700, True)]
+    await rest.finish()
+    with pytest.raises(Refused, match="not empty: citation_counters has 1700 rows"):
+        await Copy(laptop, team).prepare(into_existing=False)
+
+
+async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_what_it_has(databases: Make):
+    laptop, team = databases("sqlite"), databases("postgres")
+    for database, used in ((laptop, 1), (team, 2)):
+        async with database.write() as connection:
+            await connection.execute(citation_counters.insert(), [{"key": "same", "used": used, "updated_at": 0.0}])
+    with pytest.raises(Refused) as caught:
+        await Copy(laptop, team).prepare(into_existing=False)
+    assert (caught.value.code, "--into-existing" in caught.value.hint) == ("not_empty", True)
+    async with laptop.write() as connection:
+        await connection.execute(citation_counters.insert(), [{"key": "mine", "used": 1, "updated_at": 0.0}])
+    compared = {each.table: each for each in await copied(Copy(laptop, team), into_existing=True)}
+    counted = compared["citation_counters"]
+    assert (counted.rows, counted.missing, counted.different, counted.whole) == (2, 0, 1, False)
+    async with team.read() as connection:
+        assert dict((await connection.execute(select(citation_counters.c.key, citation_counters.c.used))).all()) == {
+            "mine": 1,
+            "same": 2,
+        }
+
+
+async def test_a_row_that_is_lost_on_the_way_is_noticed(databases: Make):
+    laptop, team = databases("sqlite"), databases("postgres")
+    await fill(laptop)
+    work = Copy(laptop, team)
+    await copied(work)
+    async with team.write() as connection:
+        await connection.execute(events.delete().where(events.c.id == value(events.c.id, 3)))
+        await connection.execute(citation_counters.update().values(used=-1))
+    wrong = {each.table: (each.missing, each.different) async for each in work.verify() if not each.whole}
+    assert wrong == {"events": (1, 0), "citation_counters": (0, ROWS)}
+
+
+async def test_a_text_that_does_not_fit_is_named(databases: Make):
+    laptop, team = databases("sqlite"), databases("postgres")
+    async with laptop.write() as connection:
+        await connection.execute(citation_counters.insert(), [{"key": "k" * 501, "used": 1, "updated_at": 0.0}])
+    with pytest.raises(Unavailable, match=r"citation_counters\.key .* 501 characters, 500 at most") as caught:
+        await copied(Copy(laptop, team))
+    assert caught.value.hint
+
+
+async def test_text_that_postgres_does_not_take_arrives_as_nearly_as_it_can(databases: Make):
+    laptop, team = databases("sqlite"), databases("postgres")
+    odd = row(events, 3) | {"message": "nul\0here", "arguments": {"\0key": ["a\0b", float("inf")]}}
+    async with laptop.write() as connection:
+        await connection.execute(events.insert(), [odd])
+    assert all(each.whole for each in await copied(Copy(laptop, team)))
+    [there] = await all_rows(team, events)
+    assert (there["message"], there["arguments"]) == ("nul\ufffdhere", {"\ufffdkey": ["a\ufffdb", "inf"]})
+
+
+async def test_the_files_of_artifacts_go_along_and_rows_without_one_stay_behind(databases: Make, tmp_path: Path):
+    laptop, team = databases("sqlite"), databases("postgres")
+    here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
+    kept = [
+        await Artifacts(here, laptop, keep_seconds=60).save(os.urandom(size), name="x", mime_type="a/b", session="s")
+        for size in (0, 10, 9 << 20)
+    ]
+    lost = await Artifacts(here, laptop, keep_seconds=60).save(b"lost", name="x", mime_type="a/b", session="s")
+    await here.remove([lost.id])
+    compared = {each.table: each for each in await copied(Copy(laptop, team, Moving(here, there).files))}
+    assert (compared["artifacts"].left_out, compared["artifacts"].whole) == (1, True)
+    for each in kept:
+        found, data = await Artifacts(there, team, keep_seconds=60).read(each.uri)
+        assert (found, hashlib.sha256(data).hexdigest()) == (each, each.sha256)
+    async with team.read() as connection:
+        assert (await connection.execute(select(func.count()).select_from(artifacts))).scalar() == 3
+
+
+async def test_a_damaged_file_is_not_copied(databases: Make, tmp_path: Path):
+    laptop, team = databases("sqlite"), databases("postgres")
+    here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
+    kept = await Artifacts(here, laptop, keep_seconds=60).save(b"12345", name="x", mime_type="a/b", session="s")
+    (tmp_path / "here" / kept.id).write_bytes(b"54321")
+    with pytest.raises(Unavailable, match="is not what its row says"):
+        await copied(Copy(laptop, team, Moving(here, there).files))
+    assert [each async for each in there.items()] == []
+    assert (await counts(team, [artifacts]))["artifacts"] == 0
