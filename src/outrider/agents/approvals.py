@@ -145,6 +145,17 @@ class Questions:
                 await self.decide(question.id, given.decision, reason=given.reason, answer=given.value, by=by)
         return await self.pending(root_run_id)
 
+    async def overruled(self, answers: Mapping[str, Answer], *, by: str = "") -> list[Question]:
+        """Those of the questions that somebody else had answered before: theirs stands, and these answers do not."""
+        from outrider.agents.tables import questions
+
+        query = _joined().where(questions.c.id.in_(list(answers)), questions.c.decision.is_not(None))
+        async with self._database.read() as connection:
+            found = [_question(row) for row in (await connection.execute(query)).mappings()]
+        return [
+            each for each in found if (each.decided_by, each.decision) != (storable(by, 200), answers[each.id].decision)
+        ]
+
     async def allowed_always(self, call: Call, agent: str, tool: str) -> bool:
         """Whether the person behind the call let this agent use the tool (or every tool) once and for all."""
         from sqlalchemy import select

@@ -115,7 +115,8 @@ class Overview:
         query = select(*columns).where(*recent).order_by(runs.c.updated_at).limit(500)
         async with self._database.read() as connection:
             rows = [dict(row) for row in (await connection.execute(query)).mappings()]
-        behind = f"{max([since, *(row['updated_at'] for row in rows)])!r}~{_digest(rows)}"
+        newest = max([since, *(row["updated_at"] for row in rows)])
+        behind = f"{newest!r}~{_digest([row for row in rows if row['updated_at'] > newest - OVERLAP])}"
         return ([] if not cursor or behind.partition("~")[2] == cursor.partition("~")[2] else rows), behind
 
     async def standing(self, root_run_id: str) -> str:

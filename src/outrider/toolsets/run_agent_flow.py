@@ -20,7 +20,7 @@ from outrider.core.db import Database
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.toolsets.run_agent_progress import Feed, Style, stored
-from outrider.toolsets.run_agent_results import address, answered, at_work, broken, handed_over
+from outrider.toolsets.run_agent_results import address, answered, at_work, broken, handed_over, overruled
 
 Mode = Literal["run", "handoff", "background"]
 VIEWS = ("mcp_server_view_", "msv_")  # how hosts of the wire format name a toolset: prefix and name
@@ -103,7 +103,10 @@ class Delegation:
         run = await self._decided(run, call)
         with anyio.move_on_after(self.manner.detach_seconds if seconds is None else seconds):
             await self._follow(run, call, feed or self._feed(call))
-        return await self._told(await self.runs.get(run.id), call)
+        told = await self._told(await self.runs.get(run.id), call)
+        if call.run is not None or not call.answers:
+            return told
+        return overruled(told, await self.questions.overruled(call.answers, by=call.identity or call.session))
 
     async def mine(self, run_id: str, call: Call) -> Run:
         """The run of that id. Raises NotFound, also where the caller takes no part in its conversation."""

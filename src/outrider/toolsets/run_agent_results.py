@@ -1,6 +1,7 @@
 """What comes back from an agent: its answer with citations and files, or why there is none (yet)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from outrider.agents.citations import Cited
@@ -8,12 +9,14 @@ from outrider.agents.limits import Usage
 from outrider.agents.run import Run
 from outrider.core.blocked import PAUSE
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
+from outrider.core.questions import Question
 from outrider.core.result import Item, Resource, Result, Text
 from outrider.toolsets.pictures import without_pictures
 
 RUN = "outrider/run"
 REFS = "outrider/refs"
 EXIT = "outrider/early_exit"
+OVERRULED = "outrider/overruled"
 CONVERSATIONS = "outrider://conversations/"
 WHY = {
     "steps": "it had used all its steps",
@@ -83,6 +86,18 @@ def handed_over(run: Run, mime_prefix: str) -> Result:
     fields = {"type": "tool_early_exit", "isError": False, "conversationId": run.conversation_id, "runId": run.id}
     item = Resource(address(run), f"{mime_prefix}.tool-output.{PAUSE}", text, fields)
     return Result((item,), meta={EXIT: True})
+
+
+def overruled(result: Result, questions: Sequence[Question]) -> Result:
+    """The result, which says which of the caller's answers came too late, and whose stand."""
+    if not questions:
+        return result
+    lines = [
+        f"- {each.title} for {each.agent}: {each.decision} by {each.decided_by or 'somebody'}" for each in questions
+    ]
+    note = Text("\n".join(("Somebody else had answered before, and that stands:", *lines)))
+    facts = [{"id": each.id, "decision": each.decision, "by": each.decided_by} for each in questions]
+    return replace(result, content=(*result.content, note), meta={**result.meta, OVERRULED: facts})
 
 
 def broken(run: Run, usage: Usage) -> OutriderError:

@@ -1,0 +1,307 @@
+"""Answers from the dashboard and from clients are the same rows: the first stands, and who is later hears it."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import eras
+import postgres
+from agent_house import AgentHouse, Turn, opened
+from outrider.agents.answering import Answered, Answering
+from outrider.agents.approvals import Questions
+from outrider.agents.inbox import Inbox
+from outrider.agents.overview import Overview
+from outrider.agents.step_list import StepList
+from outrider.core.db import Database
+from outrider.core.errors import InvalidInput, Refused
+from outrider.core.questions import Answer, Question
+from run_rows import fill, question_row, run_row
+
+pytestmark = pytest.mark.anyio
+PROGRAMS = postgres.found()
+PATIENCE = 30
+ASKS = {"create_goal": "high", "add_todo": "high"}
+CLERK = {"toolsets": ["planning"], "stakes": ASKS}
+BOSS: dict[str, Any] = {"tools": ["run_clerk"]}
+TWO = (Turn("Both.", calls=[("create_goal", {"goal": "tea"}), ("add_todo", {"name": "boil"})]), Turn("Clerk is done."))
+SCRIPT = {"clerk": TWO, "boss": (Turn("Go.", calls=[("run_clerk", {"query": "both"})]), Turn("Boss is done."))}
+BY = "dashboard (browser test)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as made:
+        yield made
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(PROGRAMS is None, reason="absent"))]
+)
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Of an empty database of each kind."""
+    if request.param == "postgres":
+        return request.getfixturevalue("server").fresh()
+    return f"sqlite+aiosqlite:///{tmp_path / 'one.db'}"
+
+
+@asynccontextmanager
+async def databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
+    """The same database as so many processes open it."""
+    each = [Database(address) for _ in range(many)]
+    try:
+        yield each
+    finally:
+        for one in each:
+            await one.close()
+
+
+async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(address: str):
+    async with databases(address, 6) as doors:
+        await fill(doors[0], run=[run_row("run_1", status="blocked", ended_at=None)])
+        await fill(doors[0], question=[question_row("qst_1", "run_1")])
+        heard: list[tuple[Question, bool]] = []
+        ready = anyio.Event()
+
+        async def answer(number: int) -> None:
+            decision = "approved" if number % 2 else "rejected"
+            questions = Questions(doors[number])
+            await questions.get("qst_1")
+            await ready.wait()
+            heard.append(await questions.decide_first("qst_1", Answer(decision), by=f"person {number}"))
+
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as tasks:
+                for number in range(6):
+                    tasks.start_soon(answer, number)
+                await anyio.wait_all_tasks_blocked()
+                ready.set()
+    assert sum(won for _, won in heard) == 1
+    assert len({(question.decision, question.decided_by) for question, _ in heard}) == 1
+
+
+async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_database(address: str):
+    async with databases(address, 1) as (database,):
+        inbox = Inbox(database)
+        await fill(database, run=[run_row("run_1", status="blocked", ended_at=None), run_row("run_2")])
+        asked = [question_row("qst_1", "run_1"), question_row("qst_2", "run_1"), question_row("qst_3", "run_2")]
+        await fill(database, question=asked)
+        nothing, cursor = await inbox.changed("")
+        assert (await inbox.count(), nothing) == (2, [])  # what a run left that is over waits no more
+        assert [each.question.id for each in await inbox.open()] == ["qst_1", "qst_2"]
+        assert await inbox.changed(cursor) == ([], cursor)
+        await Questions(database).decide("qst_2", "always_approved", reason="go on", by="ann")
+        (change,), later = await inbox.changed(cursor)
+        assert (change["open"], [each["id"] for each in change["questions"]], later != cursor) == (1, ["qst_1"], True)
+        (done,) = (await inbox.decided(text="ANN")).items
+        assert (done.question.id, done.question.reason, done.root_query) == ("qst_2", "go on", run_row("x")["query"])
+        assert (await inbox.decided(text="nobody")).items == []
+        (allowance,) = await inbox.allowances()
+        assert (allowance.tool, allowance.identity) == ("run_python", "ann@a.example")
+        assert await inbox.withdraw(allowance.id)
+        assert not await inbox.withdraw(allowance.id)
+
+
+async def test_the_overview_says_the_same_on_every_database(address: str):
+    async with databases(address, 1) as (database,):
+        overview = Overview(database)
+        rows = [
+            run_row("run_1", status="blocked", ended_at=None),
+            run_row("run_2", root="run_1", parent_run_id="run_1", parent_call_id="c1", agent="clerk", status="failed"),
+            run_row("run_3", age=10),
+        ]
+        nothing, cursor = await overview.changed("")
+        await fill(
+            database,
+            run=[row | {"updated_at": time.time()} for row in rows],
+            question=[question_row("qst_1", "run_2", root="run_1")],
+        )
+        assert nothing == []
+        tree = await overview.tree("run_1")
+        assert tree
+        assert (tree.count, tree.used.tokens, tree.below[0].run.seconds) == (2, 3_080, 12.5)
+        before = await overview.standing("run_1")
+        await Questions(database).decide("qst_1", "rejected")
+        assert await overview.standing("run_1") != before
+        changed, behind = await overview.changed(cursor)
+        assert {each["id"] for each in changed} >= {"run_1", "run_2", "run_3"}
+        assert (await overview.changed(behind))[0] == []
+
+
+# Through the doors: a real run, a client, and the dashboard's way of answering.
+
+
+@asynccontextmanager
+async def house(home: Path, agents: dict[str, Any] | None = None) -> AsyncGenerator[AgentHouse]:
+    async with opened(home, SCRIPT, agents or {"clerk": CLERK, "boss": BOSS}) as made:
+        yield made
+
+
+def desk(made: AgentHouse) -> Answering:
+    return Answering(made.app.database, made.app.runs, made.app.runs.questions)
+
+
+async def begun(made: AgentHouse, agent: str = "boss") -> str:
+    """A run that has come to its questions."""
+    async with eras.connected(made.app.server()) as client:
+        said = await client.call_tool(f"run_{agent}", {"query": "Do both."})
+    assert said.is_error
+    (tree,) = (await Overview(made.app.database).listed(await wanted())).items
+    return tree.id
+
+
+async def wanted() -> Any:
+    from outrider.agents.run_list import Wanted
+
+    return Wanted()
+
+
+async def ended(made: AgentHouse, run_id: str) -> Any:
+    with anyio.fail_after(PATIENCE):
+        async for _ in made.app.runs.follow(run_id):
+            pass
+    return await made.app.runs.get(run_id)
+
+
+async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(home: Path):
+    async with house(home) as made:
+        root = await begun(made)
+        waiting = [each.question for each in await Inbox(made.app.database).open()]
+        assert [each.root_run_id for each in waiting] == [root, root]
+        decisions = {"create_goal": Answer("approved"), "add_todo": Answer("rejected", "no water")}
+        answers = {each.id: decisions[each.tool] for each in waiting}
+        answered = await desk(made).answer(answers, by=BY)
+        assert (answered.resumed, [each.won for each in answered.told]) == ([root], [True, True])
+        run = await ended(made, root)
+        child = (await Overview(made.app.database).tree(root)).below[0].run  # ty: ignore[unresolved-attribute]
+        read = {row.tool: row.text for row in (await StepList(made.app.database).part(child.id)).items if row.is_tool}
+    assert (run.status, run.answer) == ("completed", "Boss is done.")
+    assert "no water" in read["add_todo"]
+    assert "tea" in read["create_goal"]
+
+
+async def test_a_tree_goes_on_only_when_nothing_of_it_is_open_any_more(home: Path):
+    async with house(home) as made:
+        root = await begun(made)
+        first, second = [each.question.id for each in await Inbox(made.app.database).open()]
+        answered = await desk(made).answer({first: Answer("approved")}, by=BY)
+        assert (answered.resumed, (await made.app.runs.get(root)).status) == ([], "blocked")
+        answered = await desk(made).answer({second: Answer("approved")}, by=BY)
+        assert answered.resumed == [root]
+        assert (await ended(made, root)).status == "completed"
+
+
+async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
+    script = SCRIPT | {
+        "boss": (Turn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), Turn("Later."))
+    }
+    async with opened(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
+        async with eras.connected(made.app.server()) as client:
+            await client.call_tool("run_boss", {"query": "Do both."})
+        (tree,) = (await Overview(made.app.database).listed(await wanted())).items
+        child = (await Overview(made.app.database).tree(tree.id)).below[0].run  # ty: ignore[unresolved-attribute]
+        await ended(made, child.id)
+        answers = {each.question.id: Answer("approved") for each in await Inbox(made.app.database).open()}
+        answered = await desk(made).answer(answers, by=BY)
+        assert answered.resumed == [child.id]
+        assert (await ended(made, child.id)).status == "completed"
+
+
+async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stands(home: Path):
+    made: AgentHouse
+    late: list[Answered] = []
+
+    def slowly(properties: dict[str, Any]) -> dict[str, str]:
+        return {name: "rejected" for name, field in properties.items() if "enum" in field}
+
+    class Late(eras.Person):
+        """Somebody at a client who fills in the form after somebody else has answered."""
+
+        async def __call__(self, context: Any, params: Any) -> Any:
+            answers = {each.question.id: Answer("approved") for each in await Inbox(made.app.database).open()}
+            late.append(await desk(made).answer(answers, by=BY))
+            return await super().__call__(context, params)
+
+    async with (
+        house(home) as made,
+        eras.connected(made.app.server(), capabilities="person", person=Late(slowly)) as client,
+    ):
+        said = await client.call_tool("run_boss", {"query": "Do both."})
+        history = (await Inbox(made.app.database).decided()).items
+    assert [each.won for each in late[0].told] == [True, True]
+    assert not said.is_error
+    assert next(item.text for item in said.content if item.type == "text").count(f"approved by {BY}") == 2
+    assert {(each.question.decision, each.question.decided_by) for each in history} == {("approved", BY)}
+
+
+async def test_the_dashboard_that_answers_after_a_client_hears_whose_answer_stands(home: Path):
+    person = eras.Person(eras.says("approved"))
+    async with house(home) as made:
+        async with eras.connected(made.app.server(), capabilities="person", person=person) as client:
+            said = await client.call_tool("run_boss", {"query": "Do both."})
+        done = (await Inbox(made.app.database).decided()).items
+        answers = {each.question.id: Answer("rejected", "too late") for each in done}
+        answered = await desk(made).answer(answers, by=BY)
+    assert not said.is_error
+    assert [item.type for item in said.content] == ["resource"]  # nobody was overruled
+    assert [(each.won, each.question.decision) for each in answered.told] == [(False, "approved")] * 2
+    assert all(each.question.decided_by != BY for each in answered.told)
+    assert answered.resumed == []
+
+
+async def test_an_answer_must_fit_its_question(home: Path):
+    async with house(home) as made:
+        await begun(made, "clerk")
+        (first, _) = [each.question.id for each in await Inbox(made.app.database).open()]
+        with pytest.raises(InvalidInput, match="answered"):
+            await desk(made).answer({first: Answer("answered", value="x")}, by=BY)
+        assert await Inbox(made.app.database).count() == 2
+
+
+async def test_what_is_cancelled_asks_no_more(home: Path):
+    async with house(home) as made:
+        root = await begun(made)
+        await made.app.runs.cancel(root)
+        assert await Inbox(made.app.database).count() == 0
+        tree = await Overview(made.app.database).tree(root)
+    assert tree
+    assert (tree.run.status, tree.below[0].run.status) == ("cancelled", "cancelled")
+
+
+# Failed runs
+
+
+@pytest.fixture
+def failing() -> Callable[[int], dict[str, Any]]:
+    return lambda status: {
+        "clerk": (Turn("I note.", calls=[("create_goal", {"goal": "tea"})]), Turn("Done.", status=status))
+    }
+
+
+async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, failing: Any):
+    async with opened(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
+        async with eras.connected(made.app.server()) as client:
+            said = await client.call_tool("run_clerk", {"query": "Do it."})
+        assert said.is_error
+        (tree,) = (await Overview(made.app.database).listed(await wanted())).items
+        asked = len(made.model.asked)
+        made.model.script = failing(200)
+        await made.app.runs.retry(tree.id)
+        run = await ended(made, tree.id)
+        rows = (await StepList(made.app.database).part(run.id)).items
+        with pytest.raises(Refused):
+            await made.app.runs.retry(tree.id)
+    assert (run.status, run.answer, run.attempt, run.error) == ("completed", "Done.", 2, None)
+    assert [row.key.partition(":")[0] if not row.is_tool else row.tool for row in rows] == [
+        "model",
+        "create_goal",
+        "model",
+    ]
+    assert len(made.model.asked) == asked + 1
+    assert run.usage["requests"] == 2
+    assert run.usage["tokens"] == 220
