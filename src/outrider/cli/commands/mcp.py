@@ -48,7 +48,7 @@ def chosen(
 
     Raises InvalidInput, and click's own exceptions as the command would.
     """
-    given = command.make_context("mcp", arguments, parent=parent).params
+    given = command.make_context("mcp", [*arguments], parent=parent).params
     name, session, _ = given.pop("name"), given.pop("session"), given.pop("no_daemon")
     return loaded(given.pop("sets"), (environ, workspace), **given), name, session or ""
 

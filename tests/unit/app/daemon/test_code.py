@@ -1,0 +1,40 @@
+"""What a process knows of its own code: whether it is still what is on disk."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from outrider.app.daemon.code import fingerprint, is_newer
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    (tmp_path / "sub" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "one.py").write_text("1")
+    (tmp_path / "sub" / "two.py").write_text("2")
+    return tmp_path
+
+
+def test_code_that_is_not_touched_is_the_same(package: Path):
+    before = fingerprint(package)
+    (package / "sub" / "__pycache__" / "two.pyc").write_text("compiled")
+    assert fingerprint(package) == before
+
+
+def test_every_change_of_code_is_one(package: Path):
+    seen = [fingerprint(package)]
+    (package / "sub" / "three.py").write_text("3")
+    seen.append(fingerprint(package))
+    os.utime(package / "one.py", ns=(1, 1))
+    seen.append(fingerprint(package))
+    (package / "one.py").unlink()
+    seen.append(fingerprint(package))
+    assert len(set(seen)) == 4
+
+
+@pytest.mark.parametrize(("one", "other"), [("0.2.0", "0.1.9"), ("0.10.0", "0.9.3"), ("1.0", "0.99"), ("1.0.1", "1.0")])
+def test_a_later_release_is_newer(one: str, other: str):
+    assert is_newer(one, other)
+    assert not is_newer(other, one)
+    assert not is_newer(one, one)

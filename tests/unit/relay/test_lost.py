@@ -1,0 +1,31 @@
+"""While processes change: which lines go where, and what is said of requests that nobody will answer."""
+
+import json
+
+import pytest
+
+from outrider.relay.lost import answered_for, parting
+
+
+@pytest.mark.parametrize(
+    ("message", "places"),
+    [
+        ({"id": 1, "method": "tools/call"}, (False, True)),
+        ({"method": "notifications/initialized"}, (False, True)),
+        ({"method": "notifications/cancelled", "params": {"requestId": 1}}, (True, True)),
+        ({"id": 1, "result": {"action": "accept"}}, (True, False)),
+    ],
+)
+def test_new_requests_go_to_the_new_process_and_answers_to_the_one_that_asked(message: dict, places: tuple):
+    assert parting(json.dumps({"jsonrpc": "2.0"} | message).encode()) == places
+
+
+def test_a_request_that_is_lost_for_good_gets_an_error_with_a_remedy():
+    answer = json.loads(answered_for(b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call"}', "it died"))
+    assert answer["id"] == "a"
+    assert "it died; restart the server" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"method": "notifications/x"}', b'{"id": 1, "result": {}}'])
+def test_what_is_no_request_gets_no_answer(line: bytes):
+    assert answered_for(line, "it died") == b""

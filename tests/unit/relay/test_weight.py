@@ -1,0 +1,20 @@
+"""What a host loads before it can speak: a little of the standard library, counted and not timed."""
+
+import subprocess
+import sys
+
+# Of the interpreter itself there are about 33; the command's own are 11, and the C modules that it needs 3.
+MOST = 52
+HEAVY = {"asyncio", "collections", "enum", "json", "logging", "pathlib", "re", "socket", "subprocess", "typing"}
+
+
+def test_the_relay_is_light():
+    code = "import outrider.__main__, outrider.relay.relaying, outrider.relay.wire, sys; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(found.stdout.split())
+    plain = subprocess.run(
+        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    added = loaded - set(plain.stdout.split())
+    assert not added & HEAVY
+    assert len(added) <= MOST - 33
