@@ -1,0 +1,174 @@
+"""`outrider db`: a laptop's data looked over, put right, and moved to Postgres and S3 by the installed command."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from sqlalchemy import text
+
+import object_storage
+import postgres
+from outrider.app import open_app
+from outrider.core.context import Call
+from outrider.core.db import Database
+from outrider.settings import load
+
+PROGRAMS = postgres.found()
+pytestmark = pytest.mark.anyio
+MINE = Call(session="mine", assistant="me")
+ORPHAN = (
+    "INSERT INTO content_chunks VALUES ('c.1.0', 'nobody', 'nowhere', 0, 0, 1, 1, 1, '', 'lost')"  # columns in order
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    if PROGRAMS is None:
+        pytest.skip("Postgres is not installed here")
+    with postgres.serving(PROGRAMS) as made:
+        yield made
+
+
+def outrider(*arguments: str, code: int = 0, **environ: str) -> str:
+    """What the command prints."""
+    command = [sys.executable, "-W", "error", "-m", "outrider", *arguments]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ) | environ
+    )
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    return ended.stdout or ended.stderr
+
+
+def said(*arguments: str, code: int = 0, **environ: str) -> Any:
+    """The same, as JSON."""
+    return json.loads(outrider(*arguments, "--json", code=code, **environ))
+
+
+def opened(home: Path, **settings: Any) -> Any:
+    chosen = {"toolsets": ["all"], "data_dir": str(home / "data"), **settings}
+    return open_app(load(chosen, environ=object_storage.KEYS, home=home, workspace=home))
+
+
+async def live(home: Path) -> str:
+    """A little of everything that a laptop gathers; the address of an artifact."""
+    async with opened(home) as app:
+        await app.call(
+            "addContent", MINE, content="Green tea is steeped at eighty degrees.", metadata={"filename": "t"}
+        )
+        await app.call("create_goal", MINE, goal="Drink tea")
+        kept = await app.artifacts.save(os.urandom(7 << 20), name="leaf.bin", mime_type="a/b", session="mine")
+        return kept.uri
+
+
+async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(home: Path, server: postgres.Server):
+    uri = await live(home)
+    async with opened(home) as app:
+        before = (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data)
+    with object_storage.serving() as s3:
+        address = server.fresh().replace("+psycopg", "")
+        team = {"OUTRIDER_DATABASE": address, "OUTRIDER_ARTIFACTS__STORAGE": s3.address("team"), **object_storage.KEYS}
+        planned = said("db", "copy", str(home / "data"), "--dry-run", **team)
+        assert planned["tables"]["content_chunks"] == 1
+        told = said("db", "copy", str(home / "data"), **team)
+        assert told["whole"]
+        assert "not empty" in outrider("db", "copy", str(home / "data"), code=5, **team)
+        standing = said("db", "status", **team)
+        assert standing["rows"].items() >= {"artifacts": 1, "content_chunks": 1, "contents": 1, "plans": 1}.items()
+        assert standing["revision"] == standing["newest"]
+        assert said("db", "check", **team) == []
+        async with opened(home, database=address, artifacts={"storage": s3.address("team")}) as app:
+            assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
+            found = (await app.call("keywordSimilaritySearch", MINE, query="steeping tea")).data["results"]
+            assert [hit["filename"] for hit in found] == ["t"]
+        back = home / "back"
+        back.mkdir()
+        assert said("db", "copy", address, str(back), **team)["whole"]
+        async with opened(home, data_dir=str(back)) as app:
+            assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
+
+
+async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
+    await live(home)
+    place = {"OUTRIDER_DATA_DIR": str(home / "data")}
+    assert "nothing is wrong" in outrider("db", "check", **place)
+    database = Database.file(home / "data" / "outrider.db")
+    async with database.write() as connection:
+        await connection.execute(text(ORPHAN))
+        await connection.execute(text("CREATE TABLE strange (id INTEGER)"))
+    await database.close()
+    [file] = (home / "data" / "artifacts").iterdir()
+    stray = file.with_name("00000000-0000-4000-8000-000000000000.part")
+    file.rename(stray)
+    os.utime(stray, (1_000_000_000, 1_000_000_000))
+    found = said("db", "check", code=1, **place)
+    assert [each["code"] for each in found] == ["extra", "orphans", "file_lost", "file_stray"]
+    again = {each["code"]: each["repaired"] for each in said("db", "check", "--repair", code=1, **place)}
+    assert again == {
+        "extra": "",
+        "orphans": "removed 1 rows of content_chunks",
+        "file_lost": "forgot 1 artifacts",
+        "file_stray": "removed 1 files",
+    }
+    assert [each["code"] for each in said("db", "check", code=1, **place)] == ["extra"]
+
+
+async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.Server):
+    address = server.fresh()
+    async with opened(home, database=address) as app:
+        await app.call("addContent", MINE, content="Green tea.")
+        await app.call("keywordSimilaritySearch", MINE, query="tea")
+        async with app.database.write() as connection:
+            await connection.execute(text("UPDATE content_index_1_marks SET chunks = 0"))
+            await connection.execute(text("DELETE FROM content_index_1_chunks"))
+    place = {"OUTRIDER_DATA_DIR": str(home / "data"), "OUTRIDER_DATABASE": address}
+    [found] = said("db", "check", "--repair", **place)
+    assert (found["code"], found["repaired"]) == ("index", "made anew")
+    async with opened(home, database=address) as app:
+        assert len((await app.call("keywordSimilaritySearch", MINE, query="tea")).data["results"]) == 1
+
+
+def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(home: Path, server: postgres.Server):
+    environ = dict(os.environ) | {"OUTRIDER_DATABASE": server.fresh()}
+    command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--json"]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
+    ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
+    assert {each["after"] for each in ended} == {said("db", "status", **environ)["newest"]}
+
+
+def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Server):
+    address = server.fresh()
+    server.stop()
+    environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
+    refused = outrider("db", "migrate", code=4, **environ)
+    assert "outrider doctor" in refused
+    command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--wait", "60"]
+    waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
+    server.start()
+    assert "revision none →" in waiting.communicate(timeout=120)[0]
+    assert waiting.returncode == 0
+
+
+def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
+    place = {"OUTRIDER_DATA_DIR": str(home / "data")}
+    for look in ("status", "check"):
+        assert "outrider db migrate" in outrider("db", look, code=2, **place)
+    assert not (home / "data").exists()
+
+
+async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
+    from outrider.agents.locks import FileLocks
+
+    await live(home)
+    locks = FileLocks(home / "data" / "workers")
+    await locks.hold("somebody")
+    refused = await anyio.to_thread.run_sync(
+        lambda: outrider("db", "copy", str(home / "data"), str(home / "x"), code=5)
+    )
+    assert "stop every outrider there first" in refused
+    await locks.close()
