@@ -88,12 +88,20 @@ class App:
         settings = self.loaded.settings
         toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
         sealed = security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)
-        pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix)
+        pause = Pause(sealed, settings.run_agent.blocked_format, settings.mime_prefix, place=self.place)
         texts = {CONVERSATIONS: self.delegation.transcript}
         return mcp_server(
             toolbox, self.artifacts, name=name, style=settings.names, session=session, assistant=settings.assistant,
             pause=pause, texts=texts,
         )  # fmt: skip
+
+    def place(self) -> str:
+        """Where people find the dashboard, without a token: this house's, or another's over the same data; or empty."""
+        if own := self.artifacts.web_address:
+            return own
+        from outrider.dashboard.address import running
+
+        return next((each.place for each in running(self.loaded.settings.data_dir)), "")
 
     def servers(self) -> "dict[str, Server[Any]]":
         """What HTTP serves: everything under an empty name, and each toolset under its own and its aliases."""

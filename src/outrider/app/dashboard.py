@@ -52,7 +52,7 @@ class Mounted:
         from outrider.dashboard.address import posted
 
         place = f"{_from_here(address)}{PATH}/"
-        self._app.artifacts.web_address = place
+        self._app.artifacts.web_address = self._app.loaded.settings.dashboard.url or place
         with posted(self._app.house().data_dir, place, self._launch, kind="serve"):
             yield place
 

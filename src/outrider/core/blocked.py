@@ -27,15 +27,20 @@ class Blocked:
     state: dict[str, Any]
 
 
-def written(questions: Sequence[Question], state: Mapping[str, Any], *, form: Format, mime_type: str) -> Result:
-    """The result of a call that waits for these questions."""
+def written(
+    questions: Sequence[Question], state: Mapping[str, Any], *, form: Format, mime_type: str, place: str = ""
+) -> Result:
+    """The result of a call that waits for these questions; `place` is the address below which people answer them."""
     events = [_event(each, last=_is_last(each, questions), later=form == "resource") for each in questions]
+    if place:
+        events = [event | {"answerUrl": f"{place}{event['actionId']}"} for event in events]
     if form == "error_json":
         body = {KEY: {"blockingEvents": events, "state": dict(state)}}
         return Result((Text(json.dumps(body, ensure_ascii=False)),), is_error=True)
     asked = "; ".join(each.message for each in questions)
     fields = {"type": TYPE, "blockingEvents": events, "state": dict(state)}
-    return Result((Resource("", mime_type, f"Waiting for a person: {asked}", fields),))
+    where = f" They can answer at {place}" if place else ""
+    return Result((Resource("", mime_type, f"Waiting for a person: {asked}{where}", fields),))
 
 
 def read(result: Mapping[str, Any]) -> Blocked | None:

@@ -88,7 +88,7 @@ def spans(calls: Iterable[Taken], begin: float, end: float, count: int) -> list[
     width = (end - begin) / count
     tally = [[0, 0] for _ in range(count)]
     for call in calls:
-        at = int((call.at - begin) / width)
+        at = int((call.at - begin) // width)
         if 0 <= at < count:
             tally[at][call.failed] += 1
     return [Span(begin + at * width, begin + (at + 1) * width, *pair) for at, pair in enumerate(tally)]

@@ -17,6 +17,12 @@ class DashboardSettings(BaseModel, extra="forbid", defer_build=True):
         description="Offer it with `outrider serve` even where serve.host can be reached from other machines; "
         "needs `token`",
     )
+    url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s?#]+/)?$",
+        description="Address, with a final slash, under which people reach the dashboard of `outrider serve`, for "
+        "results that need a person; empty means where it listens",
+    )
     token: str = Field(
         default="",
         description="At least 32 characters that sign a person in, the same on all replicas; empty means a new one "

@@ -47,6 +47,9 @@ from outrider.serve.watch import Watch
 log = logging.getLogger(__name__)
 Texts = Mapping[str, Callable[[str, Call], Awaitable[str]]]
 TOOLS_FRESH_MS = 60_000  # how long a client may keep the tool list without asking again
+BY_A_PERSON = {  # codes of errors to what a person can do in the dashboard
+    "no_display": "open the site in a session, let the user sign in at {place}live, then keep it with manageStates",
+}
 MOST_FORMS = 20  # forms that one call shows over a connection, before what is left waits for the next call
 
 
@@ -88,7 +91,7 @@ class Edge:
             call, shown = questions.resumed(self._contexts.call(context), params)
             return await self._answer(context, tool, params.arguments, call, dismissed=shown and not call.answers)
         except OutriderError as error:
-            return content.failure(error)
+            return content.failure(self._pause.with_person(error))
         except Exception:
             incident = uuid4().hex[:8]
             log.exception("bug in %s (incident %s)", tool.name, incident)
@@ -210,16 +213,25 @@ class Pause:
         security: Seals what the client carries to the next call; None under a key of this process alone.
         form: The result for clients that cannot show questions.
         mime_prefix: The vendor tree of typed resources.
+        place: Where the dashboard is, with a final slash and without a token; empty while there is none.
     """
 
     security: RequestStateSecurity | None = None
     form: blocked.Format = "error_json"
     mime_prefix: str = "application/vnd.dust"
+    place: Callable[[], str] = lambda: ""
 
     def result(self, question: AnswerNeeded) -> Result:
         """The blocked result."""
         kind = f"{self.mime_prefix}.tool-output.{blocked.PAUSE}"
-        return blocked.written(question.questions, question.details, form=self.form, mime_type=kind)
+        there = f"{place}questions/" if (place := self.place()) else ""
+        return blocked.written(question.questions, question.details, form=self.form, mime_type=kind, place=there)
+
+    def with_person(self, error: OutriderError) -> OutriderError:
+        """The error; where a person could help in the dashboard, its hint says so."""
+        if error.code in BY_A_PERSON and (place := self.place()):
+            error.hint = f"{error.hint}; or {BY_A_PERSON[error.code].format(place=place)}"
+        return error
 
     def sealed(self) -> RequestStateSecurity:
         """The sealing to install."""

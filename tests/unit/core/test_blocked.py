@@ -98,3 +98,12 @@ def test_the_last_question_of_each_run_is_marked():
 def test_anything_else_is_no_blocked_result(text: str):
     assert blocked.read({"content": [{"type": "text", "text": text}, 1, {"type": "resource"}]}) is None
     assert blocked.read({}) is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_where_a_dashboard_runs_each_question_says_where_it_is_answered(form: blocked.Format):
+    place = "http://127.0.0.1:8765/dashboard/questions/"
+    result = blocked.written([SEND, LOGIN], STATE, form=form, mime_type=MIME, place=place)
+    found = blocked.read(wire(result))
+    assert found is not None
+    assert [event["answerUrl"] for event in found.events] == [f"{place}qst_1", f"{place}qst_2"]
