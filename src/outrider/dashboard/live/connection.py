@@ -54,6 +54,7 @@ class Connection:
 
     async def run(self) -> None:
         """Until the watcher is gone; then what they held is released."""
+        self._room.watchers += 1
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
@@ -65,6 +66,7 @@ class Connection:
         except* WebSocketDisconnect:
             pass
         finally:
+            self._room.watchers -= 1
             self._leave()
 
     # In

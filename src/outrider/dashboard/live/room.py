@@ -22,12 +22,16 @@ class Room:
 
     Args:
         house: What is shown.
+
+    Attributes:
+        watchers: How many sockets are open.
     """
 
     def __init__(self, house: House) -> None:
         self.house = house
         self.inputs = RateLimit(INPUTS, INPUT_BURST)
         self.connects = RateLimit(CONNECTS, CONNECTS)
+        self.watchers = 0
         self._goals = Goals(house.runs)
         self._titles: dict[str, str] = {}
         self._looked_at = 0.0
