@@ -60,11 +60,13 @@ def test_a_folder_that_others_could_enter_is_closed_to_them(tmp_path: Path):
     assert Path(place.run).stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_a_folder_of_somebody_else_is_not_trusted(tmp_path: Path):
     place = Place(str(tmp_path))
-    place.prepare()
-    os.chown(place.run, 12_345, 12_345)
+    if os.geteuid() == 0:
+        place.prepare()
+        os.chown(place.run, 12_345, 12_345)
+    else:
+        place.run = "/"
     with pytest.raises(Untrusted, match="somebody else"):
         place.check()
 
