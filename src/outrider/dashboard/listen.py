@@ -52,7 +52,8 @@ class Listening:
     @property
     def watched(self) -> bool:
         """Whether a browser shows the dashboard now."""
-        return self.application.state.feeds.streams > 0
+        state = self.application.state
+        return state.feeds.streams > 0 or (hasattr(state, "room") and state.room.watchers > 0)
 
     async def start(self) -> None:
         """Opens the port. Raises NotConfigured when it is taken or may not be used."""
