@@ -216,7 +216,7 @@ async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, 
     for uri in [*world.uris.values(), *listed]:
         text = await read(stranger, uri)
         # What one of a workspace has made, others of it can read by its address; and an assistant's playbooks.
-        if not theirs or uri not in {*world.uris.values(), "context://playbook"}:
+        if not theirs or uri not in {world.uris["artifact"], world.uris["picture"], "context://playbook"}:
             assert SECRET not in text
             assert uri in listed or text == "refused", uri
 

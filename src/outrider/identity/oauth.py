@@ -162,8 +162,8 @@ def _listed(claim: object) -> tuple[Membership, ...]:
     """Workspaces as a claim lists them, each `name` or `name:role`; what cannot be one is left out."""
     parts = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     found: dict[str, Membership] = {}
-    for part in parts:
-        name, _, role = str(part).partition(":")
+    for part in (each for each in parts if isinstance(each, str)):
+        name, _, role = part.partition(":")
         if NAME.fullmatch(name) and (role or "member") in ROLES:
             found.setdefault(name, Membership(name, next(each for each in ROLES if each == (role or "member"))))
     return tuple(found.values())

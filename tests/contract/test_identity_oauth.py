@@ -1,0 +1,309 @@
+"""An identity provider's tokens at the door: a real one on loopback, its keys, and everything that can be wrong."""
+
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import jwt
+import pytest
+
+import fakes
+import identity_house
+import identity_provider
+from answers import error
+from identity_house import Team, knock
+from identity_provider import RESOURCE, Provider
+from outrider.core.db import Database
+from outrider.core.egress.guard import Guard
+from outrider.core.egress.policy import EgressSettings
+from outrider.core.errors import Unavailable
+from outrider.core.http import Http
+from outrider.identity.identity import Identity
+from outrider.identity.keys import FRESH, LASTING, PAUSE
+from outrider.identity.principal import Unrecognised
+from outrider.identity.settings import IdentitySettings
+
+pytestmark = pytest.mark.anyio
+METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
+TOOLS = {"tools:plan": ["planning"], "tools:all": ["all"]}
+
+
+@pytest.fixture(scope="module")
+async def provider() -> AsyncGenerator[Provider]:
+    made = Provider()
+    async with fakes.serve(made.app()) as url:
+        made.url = url
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def team(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Team]:
+    home = tmp_path_factory.mktemp("team")
+    oauth = {
+        "issuer": provider.url,
+        "resource": RESOURCE,
+        "scopes": ["tools"],
+        "toolset_scopes": TOOLS,
+        "workspaces_claim": "groups",
+    }
+    async with identity_house.opened(home, identity={"oauth": oauth}, data_dir=str(home / "data")) as opened:
+        yield opened
+
+
+def good(provider: Provider, **more: Any) -> str:
+    claims: dict[str, Any] = {"scope": "tools tools:all", "groups": ["acme", "beta:viewer"]} | more
+    return provider.token(**claims)
+
+
+async def test_clients_learn_where_tokens_come_from(team: Team, provider: Provider):
+    async with httpx2.AsyncClient() as http:
+        answers = [
+            await http.get(f"{team.url}/.well-known/oauth-protected-resource{path}")
+            for path in ("/mcp", "", "/mcp/web")
+        ]
+    for answer in answers:
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.json() == {
+            "resource": RESOURCE,
+            "authorization_servers": [provider.url],
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Outrider",
+            "scopes_supported": ["tools", "tools:plan", "tools:all"],
+        }
+    reply = await knock(f"{team.url}/mcp")
+    assert reply.headers["www-authenticate"] == f'Bearer scope="tools", resource_metadata="{METADATA}"'
+
+
+async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_and_roles(
+    team: Team, provider: Provider
+):
+    async with team.as_(good(provider)) as client:
+        made = await client.call_tool("create_goal", {"goal": "x"})
+        beta: Any = {"workspace": "beta"}
+        viewed = await client.call_tool("create_goal", {"goal": "x"}, meta=beta)
+    assert not made.is_error
+    assert error(viewed)["code"] == "insufficient_role"
+    await team.app.events.flush()
+    done = (await team.app.identity().audit.recent(person="ann", workspace="acme"))[0]
+    assert (done.detail, done.credential) == ("create_goal", "oauth:desk")
+
+
+async def test_a_scope_that_everybody_needs_is_asked_for(team: Team, provider: Provider):
+    reply = await knock(f"{team.url}/mcp", good(provider, scope="tools:plan"))
+    assert reply.status_code == 403
+    challenge = reply.headers["www-authenticate"]
+    assert 'error="insufficient_scope"' in challenge
+    assert 'scope="tools tools:plan"' in challenge
+    assert f'resource_metadata="{METADATA}"' in challenge
+
+
+async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_it(team: Team, provider: Provider):
+    token = good(provider, scope="tools tools:plan")
+    for path, headers in (("/mcp/web", {}), ("/mcp", {"mcp_method": "tools/call", "mcp_name": "web_search"})):
+        reply = await knock(f"{team.url}{path}", token, **headers)
+        assert reply.status_code == 403
+        assert 'scope="tools tools:all"' in reply.headers["www-authenticate"]
+    async with team.as_(token) as client:
+        assert "web_search" not in {tool.name for tool in (await client.list_tools()).tools}
+        assert not (await client.call_tool("create_goal", {"goal": "x"})).is_error
+
+
+async def test_what_is_wrong_with_a_token_is_said_and_it_lets_nobody_in(team: Team, provider: Provider):
+    now = time.time()
+    pem = identity_provider.pem("first")
+    forged = {
+        "hmac with the public key": jwt.api_jws.encode(b"{}", b"x" * 32, algorithm="HS256", headers={"kid": "first"}),
+        "none": jwt.encode({"iss": provider.url, "aud": RESOURCE, "sub": "ann", "exp": now + 60}, "", algorithm="none"),
+    }
+    assert b"PUBLIC KEY" in pem
+    wrong = {
+        "made for somebody else": good(provider, aud="https://other.example/mcp"),
+        "of another issuer": good(provider, iss="https://evil.example"),
+        "has expired": good(provider, exp=now - 31),
+        "not valid yet": good(provider, nbf=now + 60),
+        "no claim 'exp'": good(provider, exp=None),
+        "no claim 'aud'": good(provider, aud=None),
+        "names a person": good(provider, sub=None),
+        "not an access token": good(provider, header={"typ": "id+jwt"}),
+        "signature does not fit": provider.token(key="third", kid="first", scope="tools", groups=["acme"]),
+        "in a way that is not accepted": forged["none"],
+        "way that is not accepted": forged["hmac with the public key"],
+        "too long": good(provider) + "x" * 20_000,
+    }
+    for reason, token in wrong.items():
+        reply = await knock(f"{team.url}/mcp", token)
+        assert (reply.status_code, reason in reply.json()["error_description"]) == (401, True), (reason, reply.text)
+        assert token not in reply.text
+
+
+async def test_a_public_key_is_no_shared_secret(team: Team, provider: Provider):
+    """The classic confusion of algorithms, whichever way the forger writes the key."""
+    body = {"iss": provider.url, "aud": RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
+    for key in (identity_provider.pem("second"), identity_provider.pem("second").strip()):
+        token = forged_with(key, body)
+        reply = await knock(f"{team.url}/mcp", token)
+        assert reply.status_code == 401
+
+
+def forged_with(key: bytes, body: dict[str, Any]) -> str:
+    """An HS256 token whose key is a public one; the library itself would not make it."""
+    import base64
+    import hashlib
+    import hmac
+    import json
+
+    def part(value: Any) -> bytes:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
+
+    signed = part({"alg": "HS256", "typ": "JWT", "kid": "second"}) + b"." + part(body)
+    made = base64.urlsafe_b64encode(hmac.new(key, signed, hashlib.sha256).digest()).rstrip(b"=")
+    return (signed + b"." + made).decode()
+
+
+async def test_a_token_is_good_within_the_leeway_of_clocks(team: Team, provider: Provider):
+    reply = await knock(f"{team.url}/mcp", good(provider, exp=time.time() - 10))
+    assert reply.status_code == 200
+
+
+async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: Team, provider: Provider):
+    reply = await knock(f"{team.url}/mcp", good(provider, groups=["NOT A NAME", 7, "acme:king"]))
+    assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
+
+
+# The keys: what is fetched when, with a clock that is turned by hand.
+
+
+class Clock:
+    """Seconds since the epoch, from now on."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+class Desk:
+    """An identity domain of its own over a provider of its own."""
+
+    def __init__(self, identity: Identity, provider: Provider, clock: Clock) -> None:
+        self.identity = identity
+        self.provider = provider
+        self.clock = clock
+
+    async def person(self, **token: Any) -> str:
+        claims: dict[str, Any] = {"groups": ["acme"], "exp": self.clock() + 600} | token
+        return (await self.identity.principal(self.provider.token(**claims))).person
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
+    provider, clock = Provider(), Clock()
+    async with fakes.serve(provider.app()) as url:
+        provider.url = url
+        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
+        settings = IdentitySettings.model_validate({"oauth": oauth})
+        database, http = Database.file(tmp_path / "a.db"), Http(Guard(EgressSettings()))
+        try:
+            yield Desk(Identity(database, settings, http, clock=clock), provider, clock)
+        finally:
+            await http.close()
+            await database.close()
+
+
+async def test_keys_are_fetched_once_and_a_new_one_is_found_when_a_token_names_it(desk: Desk):
+    assert [await desk.person(jti=str(number)) for number in range(5)] == ["ann"] * 5
+    assert desk.provider.fetches == 1
+    desk.provider.published = ["second", "first"]
+    desk.clock.ahead += PAUSE + 1
+    assert await desk.person(key="second") == "ann"
+    assert await desk.person() == "ann"
+    assert desk.provider.fetches == 2
+
+
+async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fresh(desk: Desk):
+    await desk.person()
+    desk.provider.published = ["second"]
+    desk.clock.ahead += FRESH + 1
+    with pytest.raises(Unrecognised, match="key that its issuer does not have"):
+        await desk.person()
+
+
+async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(desk: Desk):
+    await desk.person()
+    desk.clock.ahead += PAUSE + 1
+    for number in range(20):
+        with pytest.raises(Unrecognised, match="key that its issuer does not have"):
+            await desk.person(kid=f"made up {number}")
+    assert desk.provider.fetches == 2
+
+
+async def test_many_callers_at_once_fetch_the_keys_once(desk: Desk):
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                tasks.start_soon(lambda number=number: desk.person(jti=str(number)))
+    assert desk.provider.fetches == 1
+
+
+async def test_without_the_provider_known_keys_work_for_a_day_and_unknown_ones_never(desk: Desk):
+    await desk.person()
+    desk.provider.down = True
+    desk.clock.ahead += FRESH + 1
+    assert await desk.person() == "ann"
+    with pytest.raises(Unavailable, match="cannot be checked now"):
+        await desk.person(key="second")
+    desk.clock.ahead += LASTING
+    with pytest.raises(Unavailable) as away:
+        await desk.person()
+    assert away.value.retry_after
+    desk.provider.down = False
+    desk.clock.ahead += PAUSE + 1
+    assert await desk.person() == "ann"
+
+
+async def test_without_the_provider_from_the_start_nobody_is_let_in(desk: Desk):
+    desk.provider.down = True
+    with pytest.raises(Unavailable):
+        await desk.person()
+
+
+async def test_a_key_that_both_sides_would_know_is_never_used(desk: Desk):
+    desk.provider.published = []
+    desk.provider.more = [{"kty": "oct", "kid": "first", "k": "c2VjcmV0"}, {"kty": "EC", "use": "enc", "kid": "first"}]
+    with pytest.raises(Unrecognised):
+        await desk.person()
+
+
+async def test_a_key_is_used_for_its_own_algorithm_alone(desk: Desk):
+    desk.provider.published = []
+    desk.provider.more = [identity_provider.published("second") | {"kid": "first"}]
+    with pytest.raises(Unrecognised):
+        await desk.person(kid="first")  # signed with ES256, and the key of that name is one of RSA
+
+
+async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(desk: Desk):
+    desk.provider.published = ["first", "second"]
+    assert await desk.person(kid=None) == "ann"
+    desk.provider.published = ["first", "third"]
+    desk.clock.ahead += FRESH + 1
+    with pytest.raises(Unrecognised):
+        await desk.person(kid=None)
+
+
+async def test_metadata_of_another_issuer_is_not_believed(desk: Desk):
+    other = Provider()
+    async with fakes.serve(other.app()) as url:
+        other.url = "https://evil.example"
+        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
+        database, http = Database.file(Path("b.db")), Http(Guard(EgressSettings()))
+        try:
+            identity = Identity(database, IdentitySettings.model_validate({"oauth": oauth}), http)
+            with pytest.raises(Unavailable):
+                await identity.principal(other.token(iss=url, groups=["acme"]))
+        finally:
+            await http.close()
+            await database.close()
