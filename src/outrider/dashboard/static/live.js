@@ -252,12 +252,14 @@ function askDialog(session, acting) {
   if (!dialog.open) dialog.showModal();
 }
 
+const STILL = 2000; // milliseconds
 let streamTold = -Infinity;
 function tellStream(header) {
   if (performance.now() - streamTold < 500) return;
   streamTold = performance.now();
   const late = Math.max(0, Math.round(Date.now() - header.captured_ts * 1000));
-  put($("stream"), `${screen.size.join(" × ")}, ${late} ms old when drawn, ${screen.rate()} pictures a second`);
+  const still = late > STILL; // it was there before anybody looked
+  put($("stream"), screen.size.join(" × ") + (still ? ", a still picture" : `, drawn here after ${late} ms, ${screen.rate()} a second`));
 }
 
 const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
