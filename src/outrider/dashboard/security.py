@@ -7,6 +7,7 @@
 - What is shown may load and run nothing but our own files (Content Security Policy 3).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -20,7 +21,8 @@ from outrider.dashboard.launch import SIGNED_IN, Launch
 from outrider.dashboard.limits import RateLimit
 from outrider.dashboard.signin import SIGN_IN, sign_in_page
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")  # RFC 9110, section 7.2
 TOKEN = "token"  # noqa: S105 - the name of the query parameter
 SAFE = ("GET", "HEAD")
 OWN_SITES = ("none", "same-origin")  # of Sec-Fetch-Site: the person's own hand, or our own page
@@ -51,13 +53,16 @@ class Door:
         app: What is behind it.
         launch: Who is let in.
         hosts: Names (`tools.example.com`, or with a port) under which it may be reached, besides loopback.
+        requests: How often each browser may ask; 600 times a minute by default.
     """
 
-    def __init__(self, app: ASGIApp, launch: Launch, hosts: Sequence[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, launch: Launch, hosts: Sequence[str] = (), requests: RateLimit | None = None
+    ) -> None:
         self._app = app
         self._launch = launch
         self._hosts = {host.lower() for host in hosts}
-        self._requests = RateLimit(A_MINUTE, BURST)
+        self._requests = requests or RateLimit(A_MINUTE, BURST)
         self._tries = RateLimit(TRIES_A_MINUTE, TRIES_A_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +111,7 @@ class Door:
         if viewer is None:
             return _unknown(connection)
         if not self._requests.take(viewer):
-            return _refusal("rate_limited", f"more than {A_MINUTE} requests a minute; wait a moment", 429)
+            return _refusal("rate_limited", "too many requests; wait a moment", 429)
         connection.scope.setdefault("state", {})["viewer"] = viewer
         return None
 
@@ -125,11 +130,8 @@ class Door:
         )
 
     def _known_host(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        return name in LOOPBACK or host.lower() in self._hosts or name in self._hosts
+        named = HOST.fullmatch(host.lower())
+        return named is not None and (named[1] in LOOPBACK or {named[0], named[1]} & self._hosts != set())
 
 
 def cookie_name(scope: Scope) -> str:

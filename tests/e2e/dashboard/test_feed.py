@@ -1,0 +1,145 @@
+"""Live updates over real connections: told once each, whatever breaks."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+import anyio
+import httpx2
+import pytest
+
+import houses
+from outrider.app import App
+from outrider.core.context import Call
+from outrider.dashboard.listen import Listening
+
+pytestmark = pytest.mark.anyio
+SECONDS = 30
+
+
+@pytest.fixture(scope="module")
+async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
+    async with houses.opened(tmp_path_factory.mktemp("feed")) as house:
+        yield house.app
+
+
+@pytest.fixture
+async def listening(app: App) -> AsyncGenerator[Listening]:
+    opened = Listening(app.house())
+    await opened.start()
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+async def client(listening: Listening) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=listening.place, timeout=SECONDS) as opened:
+        await opened.get(listening.address)
+        yield opened
+
+
+@dataclass
+class Listener:
+    """What a browser's EventSource would have heard, and where it is."""
+
+    client: httpx2.AsyncClient
+    place: str = ""
+    heard: list[dict] = field(default_factory=list)
+
+    async def listen(self, count: int, params: dict[str, str] | None = None) -> None:
+        """Until so many changes have been heard in all; then the connection is cut."""
+        headers = {"last-event-id": self.place} if self.place else {}
+        with anyio.fail_after(SECONDS):
+            async with self.client.stream("GET", "/feed", params=params or {}, headers=headers) as answer:
+                assert answer.headers["content-type"].startswith("text/event-stream")
+                async for event, place, data in events(answer):
+                    self.place = place
+                    self.heard += data if event == "calls" else []
+                    if len(self.heard) >= count:
+                        return
+
+
+async def events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str, list]]:
+    """The events of a stream: name, id, data."""
+    fields: dict[str, str] = {}
+    async for line in answer.aiter_lines():
+        name, _, value = line.partition(": ")
+        if line:
+            fields[name] = value
+        elif "data" in fields:
+            yield fields["event"], fields["id"], json.loads(fields["data"])
+            fields = {}
+
+
+async def happen(app: App, *sessions: str) -> None:
+    """Something is called in each of these sessions, and the record is written."""
+    for session in sessions:
+        await app.call("get_current_state", Call(session=session))
+    await app.events.flush()
+
+
+async def test_what_happens_is_told_once_each_across_cut_connections(app: App, client: httpx2.AsyncClient):
+    listener = Listener(client)
+    await listener.listen(0, {"topics": "calls"})
+    for round_ in range(3):
+        await happen(app, *(f"{round_}-{number}" for number in range(4)))
+        await listener.listen(4 * (round_ + 1))
+    await happen(app, "last")
+    await listener.listen(13)
+    ids = [change["id"] for change in listener.heard]
+    assert len(ids) == len(set(ids)) == 13
+
+
+async def test_what_happened_between_a_page_and_its_stream_is_told(app: App, client: httpx2.AsyncClient):
+    page = await client.get("/calls", headers={"accept": "text/html"})
+    place = page.text.partition('data-feed="')[2].partition('"')[0].replace("&#34;", '"')
+    await happen(app, "in between")
+    listener = Listener(client)
+    await listener.listen(1, {"at": place})
+    assert len(listener.heard) == 1
+
+
+async def test_many_changes_come_in_groups_and_none_is_missing(app: App, client: httpx2.AsyncClient):
+    listener = Listener(client)
+    await listener.listen(0, {"topics": "calls"})
+    await happen(app, *(str(number) for number in range(250)))
+    await listener.listen(250)
+    assert len({change["id"] for change in listener.heard}) == 250
+
+
+async def test_ten_viewers_of_the_same_place_hear_the_same(app: App, listening: Listening, client: httpx2.AsyncClient):
+    listeners = [Listener(client) for _ in range(10)]
+    first = Listener(client)
+    await first.listen(0, {"topics": "calls"})
+    async with anyio.create_task_group() as tasks:
+        for each in listeners:
+            each.place = first.place
+            tasks.start_soon(each.listen, 2)
+        await happen(app, "a", "b")
+    assert {tuple(change["id"] for change in each.heard) for each in listeners} == {
+        tuple(change["id"] for change in listeners[0].heard)
+    }
+
+
+@pytest.mark.parametrize("params", [{"topics": "nothing"}, {"at": "[]"}, {"at": "{"}, {"at": '{"nothing": ""}'}, {}])
+async def test_nonsense_is_answered_with_what_there_is(client: httpx2.AsyncClient, params: dict[str, str]):
+    answer = await client.get("/feed", params=params)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["hint"]
+
+
+async def test_a_dashboard_that_closes_ends_its_streams(app: App):
+    listening = Listening(app.house())
+    await listening.start()
+    async with httpx2.AsyncClient(base_url=listening.place, timeout=SECONDS) as client:
+        await client.get(listening.address)
+        with anyio.fail_after(SECONDS):
+            async with client.stream("GET", "/feed", params={"topics": "calls"}) as answer:
+                lines = answer.aiter_lines()
+                await anext(lines)
+                assert listening.watched
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(listening.aclose)
+                    async for _ in lines:
+                        pass
+    assert not listening.watched

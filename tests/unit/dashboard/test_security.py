@@ -1,0 +1,83 @@
+"""The door by a clock of the test's own: how often somebody may ask and guess; and names that are served."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from starlette.responses import PlainTextResponse
+
+from outrider.dashboard.launch import Launch
+from outrider.dashboard.limits import RateLimit
+from outrider.dashboard.security import TRIES_A_MINUTE, Door
+
+pytestmark = pytest.mark.anyio
+ORIGIN = {"origin": "http://127.0.0.1:8765"}
+
+
+@asynccontextmanager
+async def client(door: Door, base: str = "http://127.0.0.1:8765") -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(door), base_url=base) as opened:
+        yield opened
+
+
+async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
+    now, launch = [0.0], Launch()
+    door = Door(PlainTextResponse("in"), launch, requests=RateLimit(60, 3, lambda: now[0]))
+    async with client(door) as one, client(door) as again, client(door) as other:
+        await one.get("/", params={"token": launch.token})
+        await other.get("/", params={"token": launch.token})
+        again.cookies.update(one.cookies)
+        assert [(await each.get("/")).status_code for each in (one, again, one, again)] == [200, 200, 200, 429]
+        assert (await other.get("/")).status_code == 200
+        now[0] += 1
+        assert [(await each.get("/")).status_code for each in (again, one)] == [200, 429]
+
+
+async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_let_in():
+    launch = Launch("the operator's own and long token")
+    door = Door(PlainTextResponse("in"), launch)
+    async with client(door) as guessing:
+        codes = [
+            (await guessing.post("/signin", headers=ORIGIN, data={"token": f"guess {number}"})).status_code
+            for number in range(TRIES_A_MINUTE + 2)
+        ]
+        assert codes == [401] * TRIES_A_MINUTE + [429] * 2
+        right = await guessing.post("/signin", headers=ORIGIN, data={"token": launch.token})
+        assert right.status_code == 303
+
+
+async def test_the_form_of_a_sign_in_may_not_be_long():
+    launch = Launch()
+    async with client(Door(PlainTextResponse("in"), launch)) as sending:
+        body = f"token={launch.token}&next=/{'x' * 5_000}"
+        assert (await sending.post("/signin", headers=ORIGIN, content=body)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        ("tools.example.com", True),
+        ("TOOLS.example.com:443", True),
+        ("admin.example.com:8443", True),
+        ("admin.example.com", False),
+        ("example.com", False),
+        ("evil@tools.example.com", False),
+        ("tools.example.com:x", False),
+        ("[::1]:80", True),
+        ("::1", False),
+    ],
+)
+async def test_names_of_the_operators_choice_are_served_and_no_others(host: str, served: bool):
+    door = Door(PlainTextResponse("in"), Launch(), hosts=("tools.example.com", "admin.example.com:8443"))
+    async with client(door) as asking:
+        answer = await asking.get("/", headers={"host": host})
+        assert answer.json()["error"]["code"] == ("signed_out" if served else "host")
+
+
+async def test_over_tls_the_cookie_is_for_tls_alone():
+    launch = Launch()
+    door = Door(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
+    async with client(door, "https://tools.example.com") as person:
+        answer = await person.get("/", params={"token": launch.token})
+        assert "secure" in answer.headers["set-cookie"].lower().split("; ")
