@@ -6,19 +6,22 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from outrider.browser.screencast import QUALITIES
+from outrider.core.errors import NotFound
 from outrider.dashboard import render
 from outrider.dashboard.live.connection import Connection
 from outrider.dashboard.live.room import Room
 from outrider.dashboard.page import Page, house_of, viewer_of
+from outrider.dashboard.reach import Owner, may_see
 
-TRY_LATER = 1013  # WebSocket close code (IANA registry)
+NOT_ALLOWED, TRY_LATER = 1008, 1013  # WebSocket close codes (RFC 6455, section 7.4.1, and the IANA registry)
+NOBODY = Owner()  # browser sessions do not say of which workspace they are: who may see one alone sees none
 
 
 async def show(request: Request) -> Response:
     """All sessions, and one of them large."""
     room = _room(request)
     await room.look()
-    sessions = room.sessions()
+    sessions = room.sessions() if may_see(request, NOBODY) else []
     wanted = request.query_params.get("session", "")
     chosen = next((each for each in sessions if each["id"] == wanted), sessions[0] if sessions and not wanted else None)
     return await render.page(
@@ -28,6 +31,8 @@ async def show(request: Request) -> Response:
 
 async def health(request: Request) -> Response:
     """How the pictures come along."""
+    if not may_see(request, NOBODY):
+        raise NotFound("there are no sessions here", hint="use the dashboard of whoever runs this Outrider")
     return JSONResponse(_room(request).health())
 
 
@@ -35,6 +40,9 @@ async def socket(websocket: WebSocket) -> None:
     """`/live/socket`: see `live.connection`."""
     room, viewer = _room(websocket), viewer_of(websocket)
     await websocket.accept()
+    if not may_see(websocket, NOBODY):
+        await websocket.close(NOT_ALLOWED, "these sessions are not yours to see")
+        return
     if not room.connects.take(viewer):
         await websocket.close(TRY_LATER, "too many connections; wait a minute")
         return
