@@ -7,6 +7,7 @@ import sys
 from outrider.relay import door
 from outrider.relay.places import Place
 
+SECRETS = ("_KEY", "_TOKEN", "_SECRET")
 PATIENCE = 60.0  # seconds that a start may take on a busy machine
 
 
@@ -73,5 +74,6 @@ def _await(ready: int) -> None:
 
 
 def _environ() -> dict[str, str]:
-    """The person's environment without the settings in it: those are each host's own."""
-    return {name: os.environ[name] for name in os.environ if not name.startswith("OUTRIDER_")}
+    """The person's environment without the settings and keys in it: those are each host's own."""
+    own = {name for name in os.environ if name.startswith("OUTRIDER_") or name.endswith(SECRETS)}
+    return {name: os.environ[name] for name in os.environ if name not in own}

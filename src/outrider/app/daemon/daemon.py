@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from outrider import __version__
 from outrider.app.daemon.code import fingerprint, is_newer
 from outrider.app.daemon.houses import Houses
+from outrider.app.daemon.leaving import left
 from outrider.app.daemon.listening import Door
-from outrider.app.daemon.logs import Host, current
+from outrider.app.daemon.logs import NAME, Host, current, trim
 from outrider.app.daemon.sessions import Sessions
 from outrider.app.daemon.visitor import Visitor
 from outrider.app.daemon.wish import Wish, anchored, standing_in
@@ -143,6 +144,7 @@ class Daemon:
             await self._serve(visitor, hello)
         finally:
             self._guests.pop(visitor, None)
+            visitor.quiet.set()
             self._left_at = time.monotonic()
             self._changed.set()
 
@@ -171,9 +173,8 @@ class Daemon:
             await desk.serve(app.server(name=wish.name, session=session))
         finally:
             if not wish.session:
+                await left(app, session)
                 self._sessions.give_back(session)
-                with suppress(OutriderError):
-                    await app.browsers.close_all(session)
             await self._houses.leave(house)
 
     def _wish(self, hello: Hello) -> Wish:
@@ -210,10 +211,11 @@ class Daemon:
         """Ends the process when nobody has been here for a while, or nobody can come any more."""
         while True:
             self._changed.clear()
-            left = self._left_at + self._idle - time.monotonic()
+            rest = self._left_at + self._idle - time.monotonic()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), LOOK if self._guests else min(max(left, 0.01), LOOK))
+                await asyncio.wait_for(self._changed.wait(), LOOK if self._guests else min(max(rest, 0.01), LOOK))
             now = time.monotonic()
+            trim(Path(self._place.folder))
             if self._guests or self._houses.busy:
                 self._left_at = now
             if self._door.blocked or now - self._left_at >= self._idle > 0 or (not self._idle and not self._guests):
@@ -232,13 +234,13 @@ class Daemon:
             visitor.send(kind)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await asyncio.gather(*(self._settled(*each) for each in list(self._guests.items())))
+                await asyncio.gather(*(self._settled(each) for each in list(self._guests)))
         self._over.set()
 
-    async def _settled(self, visitor: Visitor, desk: Desk | None) -> None:
+    async def _settled(self, visitor: Visitor) -> None:
         """Waits until a host sends nothing more here, and has the answers that it waits for."""
         await visitor.quiet.wait()
-        while desk is not None and desk.under_way:
+        while (desk := self._guests.get(visitor)) is not None and desk.under_way:
             await desk.changed.wait()
 
     async def _farewell(self) -> None:
@@ -262,7 +264,7 @@ class Daemon:
             "process": os.getpid(),
             "version": __version__,
             "data_dir": self._place.folder,
-            "log": str(Path(self._place.folder) / "logs" / "daemon.log"),
+            "log": str(Path(self._place.folder) / NAME),
             "seconds": round(time.time() - self._began, 1),
             "hosts": len(self._guests),
             "houses": len(self._houses),

@@ -9,7 +9,6 @@ from outrider.app.app import App
 from outrider.app.dashboard import Offered, dashboard
 from outrider.app.opening import open_app
 from outrider.app.sharing import Shared
-from outrider.core.errors import OutriderError
 from outrider.settings import Loaded
 
 log = logging.getLogger(__name__)
@@ -138,7 +137,7 @@ class Houses:
         found.hosts += 1
         try:
             return found, await found.app()
-        except OutriderError:
+        except BaseException:
             found.hosts -= 1
             raise
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 MOST = 1_000_000  # bytes of one log file
 OLD = 3  # earlier files that are kept
+NAME = "logs/daemon.log"
+PRINTED = ".out"
 LINE = "%(levelname)s %(name)s: %(message)s"
 Tell = Callable[[str], None]
 
@@ -51,9 +53,8 @@ class Private(RotatingFileHandler):
 
 def begin(data_dir: Path) -> Path:
     """Begins to write; the file."""
-    folder = data_dir / "logs"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / "daemon.log"
+    path = data_dir / NAME
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = Private(path, maxBytes=MOST, backupCount=OLD, encoding="utf-8", delay=True)
     file.setFormatter(logging.Formatter(f"%(asctime)s {LINE}"))
     to_host = ToHost()
@@ -69,9 +70,19 @@ def begin(data_dir: Path) -> Path:
 
 def everything_to(path: Path) -> None:
     """What is printed anywhere in the process, or by programs that it starts, goes to a file beside the log."""
-    place = path.with_suffix(".out")
+    place = path.with_suffix(PRINTED)
     number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     os.fchmod(number, 0o600)
     for each in (1, 2):
         os.dup2(number, each)
     os.close(number)
+
+
+def trim(data_dir: Path) -> None:
+    """Empties the file of what is printed when it has grown too large."""
+    place = (data_dir / NAME).with_suffix(PRINTED)
+    try:
+        if place.stat().st_size > MOST:
+            os.truncate(place, 0)
+    except OSError:
+        return  # the folder was removed: so shall we be

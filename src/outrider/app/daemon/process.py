@@ -78,10 +78,9 @@ def begin(place: Place, ready: int) -> Begun | None:
     os.closerange(3, ready)
     os.closerange(ready + 1, os.sysconf("SC_OPEN_MAX"))
     os.set_inheritable(ready, False)
-    os.chdir("/")
-    os.umask(0o077)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     place.prepare()
+    os.chdir(place.folder)
     from outrider.app.daemon import logs
 
     logs.everything_to(logs.begin(Path(place.folder)))

@@ -12,12 +12,6 @@ from outrider.settings.layers import leaves
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SQLITE = "sqlite"
-# What programs that the settings name are given of the environment, and how npm gets one of them.
-FOR_PROGRAMS = re.compile(
-    r"PATH|HOME|LANG|LC_ALL|TMPDIR|XDG_RUNTIME_DIR|DISPLAY|SSL_CERT_FILE|npm_config_.*|https?_proxy|no_proxy|"
-    r"node_extra_ca_certs",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,10 @@ class Wish:
 @contextmanager
 def standing_in(folder: str) -> Generator[None]:
     """For the time of reading settings, what is relative starts where the host is. Nothing else runs meanwhile."""
-    before = Path.cwd()
+    try:
+        before = Path.cwd()
+    except FileNotFoundError:
+        before = Path("/")
     try:
         os.chdir(folder)
     except OSError:  # it is gone, or we may not look: nothing relative can be meant
@@ -59,6 +56,9 @@ def anchored(loaded: Loaded) -> Loaded:
             "database": _database(settings.database, folder),
             "browser": settings.browser.model_copy(
                 update={"executable": _program(settings.browser.executable, folder)}
+            ),
+            "artifacts": settings.artifacts.model_copy(
+                update={"storage": _storage(settings.artifacts.storage, folder)}
             ),
             "content": settings.content.model_copy(
                 update={"roots": [str(folder / Path(each).expanduser()) for each in settings.content.roots]}
@@ -82,12 +82,18 @@ def used(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
     from outrider.agents.models.known import known as models
     from outrider.search.access import known as providers
 
+    if _reads_all(settings):
+        return dict(environ)
     wanted = {word for _, value in leaves(settings.model_dump(mode="json")) for word in _words(value)}
     wanted |= {name for each in models().values() for name in each.env}
     wanted |= {name for each in providers().values() for credential in each.credentials for name in credential.env}
+    return {name: environ[name] for name in environ if name in wanted}
+
+
+def _reads_all(settings: Settings) -> bool:
+    """Whether something is at work that reads what it likes: a program that we start, or a cloud's storage."""
     program = settings.search.agent_browser
-    runs = bool(program.command or program.auto_install)
-    return {name: environ[name] for name in environ if name in wanted or (runs and FOR_PROGRAMS.fullmatch(name))}
+    return bool(program.command or program.auto_install) or "://" in settings.artifacts.storage
 
 
 def _words(value: object) -> Iterator[str]:
@@ -106,6 +112,10 @@ def _database(address: str, folder: Path) -> str:
     if not (separator and scheme.startswith(SQLITE) and path) or path.startswith((":", "file:")):
         return address
     return f"{scheme}:///{folder / path}"
+
+
+def _storage(place: str, folder: Path) -> str:
+    return str(folder / Path(place).expanduser()) if place and "://" not in place else place
 
 
 def _program(name: str, folder: Path) -> str:
