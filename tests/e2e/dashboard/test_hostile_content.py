@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,8 @@ import fakes
 import houses
 import library_shelf
 import payloads
-from dashboard_desk import Desk, View, desk
+from dashboard_desk import Desk, desk
+from dashboard_looks import inspect
 from outrider.browser.browser import Browser
 from outrider.content import Draft
 from outrider.core.context import Call
@@ -20,19 +20,7 @@ from outrider.playbooks.playbook import Action, Step, Workflow
 from payloads import Canary
 
 pytestmark = pytest.mark.anyio
-MOST = 200_000  # bytes of a page's HTML
 SECTIONS = ("", "/stores", "/playbooks", "/plans", "/states", "/screenshots", "/files", "/pages", "/workspaces")
-SIZES = """async () => {
-    const ours = [...document.querySelectorAll('main a[href^="/"]:not([download])')];
-    const links = ours.map((link) => link.getAttribute("href"));
-    return { links, size: new Blob([document.documentElement.outerHTML]).size,
-        foreign: [...document.querySelectorAll("[src],[href],[action],[data],[srcdoc]")]
-            .flatMap((each) => ["src", "href", "action", "data", "srcdoc"].map((name) => each[name] ?? ""))
-            .filter((value) => typeof value === "string" && value && !value.startsWith(location.origin + "/")),
-        handlers: [...document.querySelectorAll("*")]
-            .flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on")) };
-}"""
-
 EMBEDDED = """async (ids) => {
     const tried = ids.flatMap((id) => [
         Object.assign(document.createElement("script"), { src: `/files/${id}` }),
@@ -109,18 +97,6 @@ def workflow(text: str) -> Workflow:
     """A playbook whose every word is hostile."""
     step = Step(description=text, action=Action(toolName=text[:100], purpose=text), requiredData=[text[:100]])
     return Workflow(goal=text, initialCommand=text, inputs=[text[:100]], workflow=[step])
-
-
-async def inspect(view: View, path: str) -> list[str]:
-    """Shows a page of the library and looks for what does not belong there; the addresses that it links to."""
-    await view.go(path)
-    assert (await view.js("location.pathname + location.search")).startswith(path.partition("?")[0])
-    seen: dict[str, Any] = await view.page.evaluate_in("", SIZES)
-    assert seen["foreign"] == [], path
-    assert seen["handlers"] == [], path
-    assert seen["size"] < MOST, path
-    assert await view.js("document.title") != "ran"
-    return seen["links"]
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -1,0 +1,132 @@
+"""Hostile pages, runs, questions and calls, looked at in a real browser: words, and nothing else."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fakes
+import houses
+import payloads
+import run_rows
+from dashboard_desk import Desk, desk
+from dashboard_looks import inspect
+from outrider.browser.browser import Browser
+from outrider.core.errors import OutriderError
+from payloads import Canary
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def home_server() -> AsyncGenerator[Canary]:
+    async with payloads.canary() as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+async def office(
+    tmp_path_factory: pytest.TempPathFactory, chromium: Browser, home_server: Canary
+) -> AsyncGenerator[Desk]:
+    home: Path = tmp_path_factory.mktemp("hostile_work")
+    settings: dict[str, Any] = {"toolsets": ["all"], "egress": {"allow": ["127.0.0.1:*"]}}
+    async with desk(home, chromium, **settings) as found:
+        await work(found, payloads.texts(home_server.url))
+        yield found
+
+
+@pytest.fixture(autouse=True)
+async def tidy(office: Desk, home_server: Canary) -> AsyncGenerator[None]:
+    yield
+    await office.tidy()
+    assert home_server.calls == []
+
+
+async def work(office: Desk, evil: list[str]) -> None:
+    """A run for each text, with steps and a question, in which everything that can be a text is that one."""
+    runs = [hostile_run(f"run_{number}", text) for number, text in enumerate(evil)]
+    steps = [step for number, text in enumerate(evil) for step in hostile_steps(f"run_{number}", text)]
+    asked = [hostile_question(f"qst_{number}", f"run_{number}", text) for number, text in enumerate(evil)]
+    answered = [
+        hostile_question(f"old_{number}", f"run_{number}", text, decision="rejected", decided_at=1.0)
+        for number, text in enumerate(evil[:9])
+    ]
+    await run_rows.fill(office.app.database, run=runs, step=steps, question=[*asked, *answered])
+
+
+def hostile_run(name: str, text: str) -> dict[str, Any]:
+    """A run that failed with these words everywhere."""
+    about = {"name": text[:64], "description": text, "instructions": text, "toolsets": [text], "tools": [text]}
+    names = dict.fromkeys(("agent", "session", "workspace", "identity", "assistant", "model"), text[:200])
+    words = dict.fromkeys(("query", "answer", "thoughts"), text)
+    failed = {"status": "failed", "error": {"message": text, "hint": text, "code": text}, "definition": about}
+    return run_rows.run_row(name, **names, **words, **failed)
+
+
+def hostile_steps(run: str, text: str) -> list[dict[str, Any]]:
+    """What the model said, and a tool that answered in kind."""
+    given = {text: text, "list": [text, {text: text}]}
+    return [
+        run_rows.said(run, 1, text, [text[:64]]),
+        run_rows.called(run, 1, text[:64], given, text, outcome=text[:64]),
+    ]
+
+
+def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, Any]:
+    """A question of one kind or another in these words."""
+    kind = ("approval", "authentication", "question")[hash(text) % 3]
+    details = {"provider": text, "scope": text, "url": text}
+    said = {"title": text, "message": text, "reason": text, "agent": text[:64], "tool": text[:64]}
+    return run_rows.question_row(
+        name, run, kind=kind, arguments={text: text}, details=details, decided_by=text[:200], **said, **more
+    )
+
+
+@pytest.mark.parametrize("path", ["/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"])
+async def test_lists_of_hostile_work_show_it_as_words(office: Desk, path: str):
+    view = await office.open("/library")
+    await inspect(view, path)
+    assert view.complaints == []
+
+
+async def test_runs_and_questions_in_hostile_words_show_them_as_words(office: Desk, home_server: Canary):
+    view = await office.open("/library")
+    for number in range(0, len(payloads.texts("")), 3):
+        await inspect(view, f"/runs/run_{number}")
+        await inspect(view, f"/questions/qst_{number}")
+    await inspect(view, "/runs/compare?run=run_0&run=run_1")
+    text = payloads.texts(home_server.url)[0]
+    await view.go("/runs/run_0")
+    await view.sees(text)
+    assert view.complaints == []
+
+
+async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(office: Desk, home_server: Canary):
+    view = await office.open("/calls")
+    await view.until("document.getElementById('connection').dataset.state === 'live'")
+    text = payloads.texts(home_server.url)[0]
+    with pytest.raises(OutriderError):
+        await office.app.call("web_fetch", url=text)
+    await view.sees("web_fetch")
+    await view.sees("fetch(")
+    assert view.complaints == []
+
+
+async def test_a_hostile_page_is_watched_live_and_stays_a_picture_and_words(office: Desk, home_server: Canary):
+    evil = payloads.texts(home_server.url)
+    quoted = [text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${") for text in evil]
+    script = "".join(
+        f"console.error(`{text}`); console.log(`{text}`);".replace("</script", "<\\/script") for text in quoted
+    )
+    title = evil[2].replace("&", "&amp;").replace("<", "&lt;")
+    page = f"<!doctype html><title>{title}</title><h1>Hello</h1><script>{script}</script>"
+    async with fakes.serve(houses.pages({"/": page})) as site:
+        await office.app.call("createSession", url=f"{site}/")
+        view = await office.open("/live")
+        await view.until("document.getElementById('screen').dataset.seq")
+        await view.sees(evil[2])
+        await inspect(view, "/live")
+        assert view.complaints == []
+        await office.tidy()
+        await office.app.browsers.close_all("default")
