@@ -354,7 +354,7 @@ async def audit(load: Load, bank: Bank) -> None:
     assert [key for key, count in bank.booked.items() if count > 1] == [], "an effect came twice"
     claimed = {entry for answer in journal.answers.values() for entry in answer.split()[1:-1]}
     assert claimed <= set(bank.texts), "a success was told that was none"
-    kept = dict(house.rows("SELECT content_id, text FROM content_chunks"))
+    kept = {row[0]: row[1] for row in house.rows("SELECT content_id, replace(text, E'\\n', ' ') FROM content_chunks")}
     assert journal.stored.items() <= kept.items(), "a text was confirmed and is not there"
     crawled = await load.until(
         "web_crawl", {"url": f"{load.site}/p0", "max_pages": 100, "max_depth": 9}, session="crawl"

@@ -211,7 +211,7 @@ class Streams:
         while self._unsaved():
             try:
                 await self.flush()
-            except OutriderError as error:
+            except (OutriderError, TakenError) as error:
                 log.warning("events of runs wait: %s", error)
                 await asyncio.sleep(GLANCE)
             await asyncio.sleep(self._gather)
@@ -235,19 +235,25 @@ class Streams:
         return [event for line in self._lines.values() for event in line.unsaved]
 
     async def _renumber(self) -> None:
-        """Lets the events of another process go first: it has cancelled a run, for instance, that we work on."""
-        for run_id, line in self._lines.items():
+        """Lets the events of another process go first: it has cancelled a run, for instance, that we work on.
+
+        Those that are ours were stored by a transaction whose end nobody heard of.
+        """
+        for run_id, line in list(self._lines.items()):
             if not line.unsaved:
                 continue
-            first = line.unsaved[0].seq
-            theirs = await self._log.read(run_id, first - 1)
-            if theirs:
-                more = theirs[-1].seq + 1 - first
-                line.unsaved = [replace(event, seq=event.seq + more) for event in line.unsaved]
-                line.last += more
-                self._give(run_id, theirs)
-                for ear in self._ears:  # those have heard ours, too, under the numbers of before
-                    ear.known = line.last if ear.run_id == run_id else ear.known
+            written = await self._log.read(run_id, line.unsaved[0].seq - 1)
+            theirs = [event for event in written if event not in line.unsaved]
+            line.unsaved = [event for event in line.unsaved if event not in written]
+            self._give(run_id, theirs)
+            if theirs and line.unsaved:
+                self._behind(run_id, line, written[-1].seq + 1 - line.unsaved[0].seq)
+
+    def _behind(self, run_id: str, line: _Line, more: int) -> None:
+        line.unsaved = [replace(event, seq=event.seq + more) for event in line.unsaved]
+        line.last += more
+        for ear in self._ears:  # those have heard ours, too, under the numbers of before
+            ear.known = line.last if ear.run_id == run_id else ear.known
 
     # Hearing
 

@@ -31,6 +31,7 @@ from outrider.workspace.processes import Processes
 if TYPE_CHECKING:
     from mcp.server import Server
 
+    from outrider.app.neighbours import Neighbours
     from outrider.dashboard.house import House
     from outrider.identity.identity import Identity
 
@@ -65,6 +66,8 @@ class App:
     delegation: Delegation
     evaluator: Evaluator
     remote: Servers
+    neighbours: "Neighbours | None" = field(repr=False)
+    whole_toolbox: "Callable[[], Toolbox]" = field(repr=False)
     house: "Callable[[], House]" = field(repr=False)
     identity: "Callable[[], Identity]" = field(repr=False)
     every: dict[str, Toolset] = field(repr=False)

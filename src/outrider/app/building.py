@@ -45,6 +45,7 @@ from outrider.workspace.processes import Processes
 from outrider.workspace.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
+    from outrider.app.neighbours import Neighbours
     from outrider.dashboard.house import House
     from outrider.identity.identity import Identity
     from outrider.identity.quotas import Quotas
@@ -90,6 +91,8 @@ class Building:
             delegation=self.delegation,
             evaluator=self.evaluator,
             remote=self.remote,
+            neighbours=self.neighbours,
+            whole_toolbox=self.whole_toolbox,
             house=lambda: self.house,
             identity=lambda: self.identity,
             every=self.every,
@@ -185,6 +188,15 @@ class Building:
     def pages(self) -> Pages:
         """Reading."""
         return Pages(self.http, self.settings.pages, self.database, render=rendering(self.browsers))
+
+    @cached_property
+    def neighbours(self) -> "Neighbours | None":
+        """The other replicas, where the database is one that several can have."""
+        if not self.database.shared:
+            return None
+        from outrider.app.neighbours import Neighbours
+
+        return Neighbours(self.loaded, self.database, self.guard, self.browsers)
 
     @cached_property
     def crawler(self) -> Crawler:
@@ -288,6 +300,7 @@ class Building:
         chosen = chosen_toolsets(self.settings.toolsets, self.every, self.services)
         box = Toolbox(chosen, self.services, self.events, self.settings.tools)
         box.admit = self.quotas.admit if self.quotas else None
+        box.elsewhere = self.neighbours.elsewhere if self.neighbours else None
         stores = self.content if "content_store" in box.toolsets else None
         self.services[Offers] = Offers(stores, self.settings.content.offer)
         return box
@@ -300,6 +313,7 @@ class Building:
         parts = (self.every.values(), self.services, self.events, self.settings.tools)
         box = WatchedToolbox(*parts, watcher=self.evaluator.watcher, inner={DONE: done_tool()})
         box.admit = self.quotas.admit if self.quotas else None
+        box.elsewhere = self.neighbours.elsewhere if self.neighbours else None
         return box
 
     @cached_property

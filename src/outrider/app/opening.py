@@ -35,7 +35,7 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
             building.abandon()
             raise
         try:
-            async with beside(app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind):
+            async with beside(*_duties(app)):
                 yield app
         finally:
             # Only now, when nothing runs beside the tools any more: a connection in use must not be taken away.
@@ -43,6 +43,8 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
                 await app.processes.close()
                 await app.evaluator.aclose()
                 await app.runs.close()
+                if app.neighbours is not None:
+                    await app.neighbours.leave()
                 await app.remote.aclose()
                 await shared.give_back(app.browsers, app.browsers.aclose)
                 await app.content.close()
@@ -51,6 +53,13 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
                 shared.leave(app.artifacts)
                 await http.close()
                 await shared.give_back(app.database, app.database.close)
+
+
+def _duties(app: App) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """What runs beside the tools."""
+    duties: list[Callable[[], Coroutine[Any, Any, None]]]
+    duties = [app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind]
+    return [*duties, app.neighbours.mind] if app.neighbours is not None else duties
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from outrider.core.errors import OutriderError
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
+    from starlette.routing import BaseRoute
 
     from outrider.serve.health import Check
 
@@ -30,12 +31,17 @@ def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette
         app.servers(),
         token="" if door else chosen.token,
         allowed_hosts=hosts(app),
-        beside=[ready(_checks(app, draining)), *metadata(app), *dashboard.routes],
+        beside=[ready(_checks(app, draining)), *_hop(app), *metadata(app), *dashboard.routes],
         middleware=[*_traced(app), *door],
         stateless=app.database.shared if chosen.stateless is None else chosen.stateless,
     )
     site.state.dashboard = dashboard
     return site
+
+
+def _hop(app: App) -> "list[BaseRoute]":
+    """Where other replicas' calls come in."""
+    return [app.neighbours.route(app.whole_toolbox())] if app.neighbours is not None else []
 
 
 def _checks(app: App, draining: Callable[[], bool]) -> "dict[str, Check]":

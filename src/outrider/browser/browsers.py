@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from outrider.browser.emulate import Look
     from outrider.browser.engine import Engine
     from outrider.browser.navigate import Arrival
+    from outrider.browser.registry import Known, Registry
     from outrider.browser.session import Session
     from outrider.browser.signin import SignIn, Told
 
@@ -42,6 +43,7 @@ class Browsers:
         self.settings = settings
         self.states = States(folder / "states", key)
         self._states_of = lambda whose: States(folder / "states" / whose, key)
+        self.registry: Registry | None = None  # of all processes, where there are several
         self._guard = guard
         self._engines: dict[bool, asyncio.Task[Engine | Attached]] = {}
         self._past: list[asyncio.Task[Engine | Attached]] = []
@@ -93,7 +95,10 @@ class Browsers:
             self._opening -= 1
         self._sessions[session.id] = session
         self._take_care()
-        return session, await self._first(session, url)
+        try:
+            return session, await self._first(session, url)
+        finally:
+            await self._told_others(session)
 
     def get(self, owner: str, session_id: str) -> "Session":
         """The owner's session of that id. Raises NotFound with code `session_not_found`."""
@@ -107,6 +112,22 @@ class Browsers:
     def list(self, owner: str | None = None) -> "Sequence[Session]":
         """The sessions of an owner, or all, oldest first; not those whose window a person has closed."""
         return [each for each in self._sessions.values() if owner in (None, each.owner) and not each.left]
+
+    def has(self, session_id: str) -> bool:
+        """Whether the session is in this process."""
+        return session_id in self._sessions
+
+    def adopt(self, known: "Known", memory: dict[str, Any] | None) -> "Session":
+        """A session of a process that has died, to be opened again here, as one whose browser is gone."""
+        from outrider.browser.registry import options_of
+        from outrider.browser.session import Session
+
+        options = options_of(known)
+        session = Session(known.owner, options, self._look(options), self.settings, self._guard)
+        session.left_behind(known.id, known.url, memory)
+        self._sessions[session.id] = session
+        self._take_care()
+        return session
 
     async def reopen(self, session: "Session") -> "Arrival":
         """Takes a lost session back to where it was, with a new browser if need be."""
@@ -130,6 +151,8 @@ class Browsers:
         """Closes a session, also one whose window a person has closed."""
         self._sessions.pop(session.id, None)
         await session.aclose()
+        if self.registry is not None:
+            await self.registry.forget(session.id)
 
     async def close_all(self, owner: str) -> int:
         """Closes every session of an owner; returns how many."""
@@ -262,6 +285,11 @@ class Browsers:
         from outrider.browser.engine import start_engine
 
         return await start_engine(self.settings, self._guard, headless=headless)
+
+    async def _told_others(self, session: "Session") -> None:
+        """Other processes learn of a session before its first call can reach them."""
+        if self.registry is not None and self.has(session.id):
+            await self.registry.note(session)
 
     def _take_care(self) -> None:
         if self._caretaker is None or self._caretaker.done():

@@ -76,7 +76,7 @@ class Session:
         self._title = options.title
         self._turns = Turns(Gate(settings.paused_seconds))
         self.control = Control(self._turns.gate, lambda: self.tabs.lively, self._handed_back)
-        self.screencast = Screencast(self.tabs)
+        self.screencast = Screencast(self.tabs, lambda: not self.look.window)
         self.dialogs.person = lambda: self.control.holder is not None
         self._forget: Callable[[], None] = lambda: None
         self.downloads = Downloads(Path(), options.download_folder or Path.cwd() / "downloads", 0)
@@ -118,9 +118,20 @@ class Session:
         return current.frames.main.url if current and current.frames.main else BLANK
 
     @property
+    def known_title(self) -> str:
+        """Its title when it was last asked for."""
+        return self._title
+
+    @property
     def memory(self) -> dict[str, Any] | None:
         """What it had stored a moment after the last call; a browser that dies takes the rest with it."""
         return self._belongings.memory
+
+    def left_behind(self, session_id: str, url: str, memory: dict[str, Any] | None) -> None:
+        """Becomes a session of a process that has died: with nothing but its name, address and what it had stored."""
+        self.id, self._belongings.memory, self._parked = session_id, memory, Parked((url,), 0)
+        message = f"the browser is gone with the process that it was in; the session was at {url}"
+        self.lost = BrowserGone(message, code="browser_gone", hint=REOPEN, details={"url": url})
 
     @property
     def browser_gone(self) -> bool:

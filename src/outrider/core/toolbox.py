@@ -21,6 +21,8 @@ from outrider.core.tool import Services, Stake, Tool, Toolset
 from outrider.core.tracing import named, span
 
 Admit = Callable[[Tool, Call], Awaitable[None]]
+# The result of a call that another process has to make, or None for one that is made here.
+Elsewhere = Callable[[Tool, Mapping[str, Any], Call], Awaitable[Result | None]]
 
 
 class Toolbox:
@@ -31,6 +33,7 @@ class Toolbox:
         changes: Whether tools may come and go.
         version: Rises whenever some have.
         admit: Asked before each call, where there are quotas; raises what the caller hears instead.
+        elsewhere: Hands calls to the process that has what they are about, where there are several.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Toolbox:
         self._seen: tuple[Tool, ...] = ()
         self.version = 0
         self.admit: Admit | None = None
+        self.elsewhere: Elsewhere | None = None
         self._services = services
         self._events = events
 
@@ -199,6 +203,16 @@ class Toolbox:
         if self.admit is not None:
             await self.admit(tool, call)
         consent(tool, self.policy.stakes, call, arguments)
+        if self.elsewhere is not None and (made := await self.elsewhere(tool, arguments, call)) is not None:
+            return made
+        return await self._made(tool, given, arguments, call)
+
+    async def at_home(self, name: str, arguments: dict[str, Any], call: Call) -> Result:
+        """Makes a call for another process, which has asked and will record everything. Raises as `call`."""
+        tool = await self.find(name)
+        return await self._made(tool, tool.validated(arguments), arguments, call)
+
+    async def _made(self, tool: Tool, given: Any, arguments: dict[str, Any], call: Call) -> Result:
         # The limit raises nothing: a tool's own TimeoutError is another matter.
         with limit(tool.timeout, call.alive), self._events.underway.noted(tool, call, arguments):
             return await tool.run(self._services, call, given)

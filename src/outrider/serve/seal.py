@@ -66,6 +66,11 @@ async def explain(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> H
         raise MCPError(code=error.error.code, message=message, data=data) from error
 
 
+def kept_key(folder: Path) -> str:
+    """The key of this machine, kept in that folder and made at first use."""
+    return _kept(folder / "state.key")
+
+
 class _Codec:
     """The SDK's codec with a key that is looked for when something is sealed or opened for the first time."""
 

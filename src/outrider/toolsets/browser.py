@@ -216,7 +216,23 @@ async def open_sessions(browsers: Browsers, call: Call) -> list[dict[str, Any]]:
     async with anyio.create_task_group() as tasks:
         for session in sessions:
             tasks.start_soon(_describe, session, rows)
-    return [rows[session.id] for session in sessions]
+    return [rows[session.id] for session in sessions] + await _elsewhere(browsers, call)
+
+
+async def _elsewhere(browsers: Browsers, call: Call) -> list[dict[str, Any]]:
+    """The caller's sessions in other processes, as those were a moment ago."""
+    known = await browsers.registry.elsewhere(call.session) if browsers.registry else []
+    return [
+        {
+            "sessionId": each.id,
+            "url": each.url,
+            "title": line(each.title),
+            "status": STATUS.get(each.status, "Error"),
+            "createdAt": moment(each.created_at),
+            "lastUsedAt": moment(each.used_at),
+        }
+        for each in known
+    ]
 
 
 async def _describe(session: "Session", rows: dict[str, dict[str, Any]]) -> None:

@@ -48,6 +48,8 @@ async def _serve(settings: Loaded) -> None:
             log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
         )  # fmt: skip
         taken = bound(config, "serve.port", "--port")
+        if app.neighbours is not None:
+            app.neighbours.replicas.address = chosen.internal_url or address_of(taken)
         dashboard = stack.enter_context(site.state.dashboard.posted(address_of(taken)))
         told = partial(_announce, address_of(taken), metrics, dashboard)
         await Draining(config, leaving=leaving, started=told, notice=chosen.notice_seconds).serve(sockets=[taken])

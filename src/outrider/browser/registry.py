@@ -1,0 +1,180 @@
+"""Which browser sessions there are in all processes that share a database, and what is needed to open one again.
+
+A session lives in one process. The others find here which one that is; and when it is dead, where the session was and
+what its sites had stored, so that it can be opened again elsewhere under the same name.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from outrider.browser.options import Options
+from outrider.core.db import Database, storable
+from outrider.core.errors import OutriderError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from outrider.browser.session import Session
+
+log = logging.getLogger(__name__)
+LARGEST = 2_000_000  # characters of stored state that are kept for a session
+
+
+class Seal(Protocol):
+    """Hides what is private in what is written down."""
+
+    def seal(self, payload: bytes) -> str: ...
+
+    def unseal(self, token: str) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Known:
+    """A session as the others know it.
+
+    Attributes:
+        replica: The process that it lives in.
+        memory: Its cookies and local storage, sealed.
+    """
+
+    id: str
+    owner: str
+    replica: str
+    url: str
+    title: str
+    status: str
+    options: dict[str, Any]
+    memory: str | None
+    created_at: float
+    used_at: float
+
+
+class Registry:
+    """All sessions of all processes.
+
+    Args:
+        database: What the processes share.
+        replica: This process's name.
+        seal: For what sites have stored.
+    """
+
+    def __init__(self, database: Database, replica: str, seal: Seal) -> None:
+        self._database = database
+        self._replica = replica
+        self._seal = seal
+        self._noted: dict[str, tuple[Any, ...]] = {}
+
+    async def note(self, session: "Session") -> None:
+        """Writes down how the session is, if that has changed. Raises Unavailable."""
+        from outrider.browser.tables import browser_sessions
+
+        memory = json.dumps(session.memory) if session.memory else ""
+        stamp = (session.url, session.status, session.known_title, hashlib.sha256(memory.encode()).digest())
+        if self._noted.get(session.id) == stamp:
+            return
+        row = {
+            "id": session.id,
+            "owner": storable(session.owner, 200),
+            "replica": self._replica,
+            "url": storable(session.url, 8_000),
+            "title": storable(session.known_title, 500),
+            "status": session.status,
+            "options": _written(session.options),
+            "memory": self._seal.seal(memory.encode()) if 0 < len(memory) <= LARGEST else None,
+            "created_at": session.created_at,
+            "used_at": session.used_at,
+        }
+        statement = self._database.upserting(browser_sessions, row, key="id")
+        await self._database.short(lambda connection: connection.execute(statement), write=True)
+        self._noted[session.id] = stamp
+
+    async def note_all(self, sessions: "Sequence[Session]") -> None:
+        """Writes down how all of them are. Raises Unavailable."""
+        for session in sessions:
+            await self.note(session)
+
+    async def forget(self, session_id: str) -> None:
+        """A session was closed; a database that is away learns of it when its owner is dead."""
+        from sqlalchemy import delete
+
+        from outrider.browser.tables import browser_sessions
+
+        self._noted.pop(session_id, None)
+        gone = delete(browser_sessions).where(browser_sessions.c.id == session_id)
+        try:
+            await self._database.short(lambda connection: connection.execute(gone), write=True)
+        except OutriderError as error:
+            log.warning("a closed browser session is still known to the others: %s", error)
+
+    async def find(self, owner: str, session_id: str) -> Known | None:
+        """An owner's session, wherever it lives. Raises Unavailable."""
+        from outrider.browser.tables import browser_sessions as table
+
+        found = await self._where(table.c.id == storable(session_id, 40), table.c.owner == storable(owner, 200))
+        return found[0] if found else None
+
+    async def elsewhere(self, owner: str) -> list[Known]:
+        """An owner's sessions in other processes, oldest first. Raises Unavailable."""
+        from outrider.browser.tables import browser_sessions as table
+
+        return await self._where(table.c.owner == storable(owner, 200), table.c.replica != self._replica)
+
+    async def take(self, known: Known) -> bool:
+        """Makes a dead process's session this one's; False if another was faster. Raises Unavailable."""
+        from sqlalchemy import update
+
+        from outrider.browser.tables import browser_sessions as table
+
+        same = table.c.id == known.id, table.c.replica == known.replica
+        change = update(table).where(*same).values(replica=self._replica)
+        return await self._database.short(lambda connection: connection.execute(change).rowcount == 1, write=True)
+
+    async def sweep(self, unused_since: float) -> None:
+        """Forgets sessions that nobody has used since then. Raises Unavailable."""
+        from sqlalchemy import delete
+
+        from outrider.browser.tables import browser_sessions as table
+
+        old = delete(table).where(table.c.used_at < unused_since, table.c.replica != self._replica)
+        await self._database.short(lambda connection: connection.execute(old), write=True)
+
+    def memory_of(self, known: Known) -> dict[str, Any] | None:
+        """What the session's sites had stored; None where nothing is known or the key is another."""
+        if known.memory is None:
+            return None
+        try:
+            return json.loads(self._seal.unseal(known.memory))
+        except Exception as error:  # noqa: BLE001 - as many kinds as libraries
+            log.warning("what browser session %s had stored cannot be opened: %s", known.id, type(error).__name__)
+            return None
+
+    async def _where(self, *conditions: Any) -> list[Known]:
+        from sqlalchemy import select
+
+        from outrider.browser.tables import browser_sessions as table
+
+        query = select(table).where(*conditions).order_by(table.c.created_at)
+
+        def found(connection: "Connection") -> list[Known]:
+            return [Known(**row) for row in connection.execute(query).mappings()]
+
+        return await self._database.short(found, write=False)
+
+
+def _written(options: Options) -> dict[str, Any]:
+    facts = asdict(options)
+    facts["download_folder"] = str(options.download_folder) if options.download_folder else None
+    return facts
+
+
+def options_of(known: Known) -> Options:
+    """How the session was opened."""
+    facts = dict(known.options)
+    folder, size = facts.get("download_folder"), facts.get("size")
+    facts |= {"download_folder": Path(folder) if folder else None, "size": tuple(size) if size else None}
+    return Options(**facts)
