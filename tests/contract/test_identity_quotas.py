@@ -1,0 +1,207 @@
+"""How much a person and a workspace may use, and how agents act for whoever began them."""
+
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+import agent_house
+import identity_house
+from agent_house import Model, Turn
+from answers import error
+from identity_house import Team
+from outrider.core.context import Call
+from outrider.core.errors import AnswerNeeded
+from outrider.core.grant import Grant
+from outrider.core.questions import Answer
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400
+
+
+@asynccontextmanager
+async def opened(
+    home: Path,
+    script: Mapping[str, Sequence[Turn]],
+    agents: Mapping[str, Mapping[str, Any]],
+    quotas: dict[str, Any] | None = None,
+    **more: Any,
+) -> AsyncGenerator[Team]:
+    """A served house with these agents, under these quotas."""
+    async with AsyncExitStack() as stack:
+        flags = await stack.enter_async_context(agent_house.serving(Model(script)))
+        flags |= {"identity": {"tokens": True, "quotas": quotas or {}}, "data_dir": str(home / "data")} | more
+        team = await stack.enter_async_context(
+            identity_house.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+        )
+        team.app.catalogue.home.mkdir(parents=True)
+        for name, head in agents.items():
+            (team.app.catalogue.home / f"{name}.md").write_text(agent_house.agent_file(name, **head))
+        await team.app.toolbox.refresh()
+        yield team
+
+
+@asynccontextmanager
+async def one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[Team, Client]]:
+    """The same, and Ann's client."""
+    async with opened(home, *wish) as team, team.as_(await team.holds("ann", "acme")) as client:
+        yield team, client
+
+
+async def codes(client: Client, count: int) -> list[str]:
+    done = [await client.call_tool("get_current_state", {}) for _ in range(count)]
+    return [error(each)["code"] if each.is_error else "ok" for each in done]
+
+
+async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
+    quotas = {"person": {"calls_per_day": 3}, "people": {"vip": {"calls_per_day": 5}}}
+    async with opened(home, {}, {}, quotas) as team:
+        async with team.as_(await team.holds("ann", "acme")) as client:
+            assert await codes(client, 4) == ["ok", "ok", "ok", "quota"]
+            refused = error(await client.call_tool("get_current_state", {}))
+        async with team.as_(await team.holds("bob", "acme")) as client:
+            assert await codes(client, 1) == ["ok"]
+        async with team.as_(await team.holds("vip", "acme")) as client:
+            assert await codes(client, 6) == ["ok"] * 5 + ["quota"]
+    assert refused["retryable"]
+    assert 0 < refused["retry_after"] <= DAY
+    assert "identity.quotas.person.calls_per_day" in refused["hint"]
+
+
+async def test_a_workspaces_calls_are_everybodys_together(home: Path):
+    async with opened(home, {}, {}, {"workspace": {"calls_per_day": 3}}) as team:
+        async with team.as_(await team.holds("ann", "acme")) as client:
+            assert await codes(client, 2) == ["ok", "ok"]
+        async with team.as_(await team.holds("bob", "acme")) as client:
+            assert await codes(client, 2) == ["ok", "quota"]
+        async with team.as_(await team.holds("bob", "beta"), X_Outrider_Workspace="beta") as client:
+            assert await codes(client, 1) == ["ok"]
+
+
+async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home: Path):
+    held = anyio.Event()
+    script = {"slow": [Turn(text="done", until=held)]}
+    with anyio.fail_after(90):
+        async with one_person(home, script, {"slow": {}}, {"person": {"runs": 1}}) as (_, client):
+            begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
+            second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
+            held.set()
+            run = (begun.meta or {})["outrider/run"]["runId"]
+            await client.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
+            third = await client.call_tool("run_slow", {"query": "c"})
+    assert error(second)["code"] == "quota"
+    assert error(second)["retry_after"]
+    assert not third.is_error
+
+
+async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: Path):
+    script, quotas = {"clerk": [Turn(text="done")]}, {"person": {"cost_per_day": 2.0}}
+    async with one_person(home, script, {"clerk": {}}, quotas) as (team, client):
+        first = await client.call_tool("run_clerk", {"query": "a"})
+        run = await team.app.runs.get((first.meta or {})["outrider/run"]["runId"])
+        await spend(team, run.id, 1.5)
+        second = await client.call_tool("run_clerk", {"query": "b"})
+        bound = await team.app.runs.get((second.meta or {})["outrider/run"]["runId"])
+        await spend(team, bound.id, 0.5)
+        third = await client.call_tool("run_clerk", {"query": "c"})
+    assert run.budgets["cost"] == 2.0
+    assert bound.budgets["cost"] == 0.5
+    assert error(third)["code"] == "quota"
+    assert "cost_per_day" in error(third)["hint"]
+
+
+async def spend(team: Team, run_id: str, dollars: float) -> None:
+    """Writes down what the run has cost: the scripted model's price is not known."""
+    from outrider.agents.tables import runs
+
+    async with team.app.database.write() as connection:
+        await connection.execute(runs.update().where(runs.c.id == run_id).values(cost=dollars, updated_at=time.time()))
+
+
+async def test_who_stores_too_much_may_still_read_and_is_told_to_make_room(home: Path):
+    async with opened(home, {}, {}, {"person": {"stored_mb": 0.001}}) as team:
+        ann = Call(session="s", workspace="acme", identity="ann")
+        await team.app.content.create_store(ann, "big")
+        await team.app.artifacts.save(b"x" * 2_000, name="a", mime_type="text/plain", session="s", call=ann)
+        async with team.as_(await team.holds("ann", "acme")) as client:
+            more = await client.call_tool("addContent", {"content": "x"})
+            read = await client.call_tool("listStores", {})
+        async with team.as_(await team.holds("bob", "acme")) as client:
+            others = await client.call_tool("addContent", {"content": "x"})
+    assert (error(more)["kind"], error(more)["code"]) == ("refused", "quota")
+    assert "identity.quotas.person.stored_mb" in error(more)["hint"]
+    assert not read.is_error
+    assert not others.is_error
+
+
+# Agents act for whoever began them.
+
+GOAL = [Turn(calls=[("create_goal", {"goal": "of the agent"})]), Turn(text="The goal is set.")]
+
+
+async def test_an_agent_acts_as_the_person_who_began_it_in_their_workspace(home: Path):
+    script = {"chief": [Turn(calls=[("run_clerk", {"query": "go"})]), Turn(text="Done.")], "clerk": GOAL}
+    agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
+    with anyio.fail_after(90):
+        async with opened(home, script, agents) as team:
+            token, shown = await team.given("ann", "acme")
+            async with team.as_(shown) as client:
+                await client.call_tool("run_chief", {"query": "go"})
+                state = await client.call_tool("get_current_state", {})
+            await team.app.events.flush()
+            acts = await team.app.identity().audit.recent(person="ann", workspace="acme")
+    assert state.structured_content["goal"] == "of the agent"
+    assert {(each.detail, each.credential) for each in acts} >= {
+        ("run_chief", token.id),
+        ("run_clerk", token.id),
+        ("create_goal", token.id),
+    }
+
+
+async def test_agents_get_no_tool_that_whoever_began_them_may_not_use(home: Path):
+    script = {"chief": [Turn(calls=[("run_clerk", {"query": "go"})]), Turn(text="Done.")], "clerk": GOAL}
+    agents = {"chief": {"tools": ["run_clerk"]}, "clerk": {"tools": ["create_goal"]}}
+    with anyio.fail_after(90):
+        async with opened(home, script, agents) as team:
+            token = await team.holds("ann", "acme", toolsets=("run_agent",))
+            async with team.as_(token) as client:
+                done = await client.call_tool("run_clerk", {"query": "go"})
+                await client.call_tool("run_chief", {"query": "go"})
+                asked = await client.call_tool("run_agent", {"agent": "clerk", "query": "a", "toolsets": ["planning"]})
+            everything = await team.holds("ann")
+            async with team.as_(everything) as client:
+                state = await client.call_tool("get_current_state", {})
+            run = await team.app.runs.get((done.meta or {})["outrider/run"]["runId"])
+    assert run.definition["tools"] == []
+    assert error(asked)["code"] == "insufficient_scope"
+    assert not state.structured_content.get("goal")
+
+
+async def test_whichever_process_takes_a_run_up_acts_as_whoever_began_it_and_no_further(home: Path):
+    grant = Grant("tok_1", "member", ("run_agent", "planning"), "ask", "10.0.0.1")
+    call = Call(session="s", workspace="acme", identity="ann", grant=grant)
+    clerk = {"tools": ["create_goal", "createStore"], "stakes": {"create_goal": "high"}}
+    model = Model({"clerk": GOAL})
+    with anyio.fail_after(120):
+        async with agent_house.serving(model) as flags:
+            flags |= {"data_dir": str(home / "data")}
+            before, after = (agent_house.living(home, model, flags, {"clerk": clerk}) for _ in range(2))
+            async with before as house:
+                with pytest.raises(AnswerNeeded) as asked:
+                    await house.app.call("run_clerk", call, query="go")
+            async with after as house:
+                answers = {each.id: Answer("approved") for each in asked.value.questions}
+                await house.app.call("run_clerk", replace(call, state=asked.value.state, answers=answers), query="go")
+                goal = (await house.app.call("get_current_state", call)).data["goal"]
+                run = await house.app.runs.get(asked.value.state)
+                done = {each.tool: each for each in await house.app.events.recent()}["create_goal"]
+    assert goal == "of the agent"
+    assert run.definition["tools"] == ["create_goal"]
+    assert (done.workspace, done.identity, done.credential, done.address) == ("acme", "ann", "tok_1", "10.0.0.1")
+    assert run.call("call_1").grant == grant

@@ -1,0 +1,100 @@
+"""`outrider token`, `workspace` and `audit`, and a server that asks for what they make, as an operator uses them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+pytestmark = pytest.mark.anyio
+
+
+def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "outrider", *arguments]
+    environ = os.environ | {"HOME": str(home)}
+    return subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120, check=False)
+
+
+def told(home: Path, *arguments: str) -> Any:
+    done = outrider(home, *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@contextmanager
+def serving(home: Path, **settings: str) -> Generator[str]:
+    environ = os.environ | {"HOME": str(home), "OUTRIDER_IDENTITY__TOKENS": "true", **settings}
+    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--toolsets", "planning"]
+    with subprocess.Popen(command, cwd=home, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        found = None
+        while found is None:
+            line = process.stderr.readline()
+            assert line, "it ended"
+            found = re.search(r"http://[^/]+/mcp", line)
+        try:
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+
+
+async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: Path):
+    nobody = outrider(home, "token", "create", "ann")
+    assert nobody.returncode == 2
+    assert "outrider workspace create <workspace> --owner ann" in nobody.stderr
+    assert outrider(home, "workspace", "create", "acme", "--owner", "ann").returncode == 0
+    made = outrider(home, "token", "create", "ann", "--label", "laptop", "--toolsets", "planning")
+    token = made.stdout.strip()
+    assert re.fullmatch(r"outr_[0-9A-Za-z]{49}", token)
+    assert token not in made.stderr
+    assert "not be shown again" in made.stderr
+
+    with serving(home) as url:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+            async with Client(streamable_http_client(url, http_client=http)) as client:
+                assert not (await client.call_tool("create_goal", {"goal": "tea"})).is_error
+            (listed,) = told(home, "token", "list")
+            assert listed["used_at"]
+            assert "revoked" in outrider(home, "token", "revoke", listed["id"]).stdout
+            answer = await http.post(url, json={})
+    assert answer.status_code == 401
+    assert "revoked" in answer.json()["error_description"]
+
+    acts = told(home, "audit", "--days", "1")
+    assert {"refused", "token.revoke", "token.create", "workspace.create"} <= {each["action"] for each in acts}
+    call = next(each for each in acts if each["action"] == "call")
+    assert (call["person"], call["workspace"], call["detail"]) == ("ann", "acme", "create_goal")
+    assert (call["credential"], call["address"]) == (listed["id"], "127.0.0.1")
+    assert token not in json.dumps([acts, listed])
+
+
+def test_workspaces_and_their_members_are_kept_by_the_operator(home: Path):
+    assert "no workspaces yet" in outrider(home, "workspace", "list").stdout
+    assert outrider(home, "workspace", "create", "Not A Name").returncode == 2
+    assert outrider(home, "workspace", "create", "acme").returncode == 0
+    assert "exists already" in outrider(home, "workspace", "create", "acme").stderr
+    assert outrider(home, "workspace", "add", "acme", "bob", "--role", "viewer").returncode == 0
+    assert [(each["person"], each["role"]) for each in told(home, "workspace", "members", "acme")] == [
+        ("bob", "viewer")
+    ]
+    assert [(each["name"], each["members"]) for each in told(home, "workspace", "list")] == [("acme", 1)]
+    assert outrider(home, "workspace", "remove", "acme", "bob").returncode == 0
+    assert "not in workspace" in outrider(home, "workspace", "remove", "acme", "bob").stderr
+    assert "there are acme" in outrider(home, "workspace", "members", "none").stderr
+
+
+def test_a_server_for_other_machines_wants_tokens_of_some_kind(home: Path):
+    refused = outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert refused.returncode == 3
+    assert "OUTRIDER_IDENTITY__TOKENS=true" in refused.stderr

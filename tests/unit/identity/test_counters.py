@@ -1,0 +1,89 @@
+"""Counters that several processes share: never more than the limit in all of them."""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from outrider.core.db import Database
+from outrider.identity.counters import Counters
+
+pytestmark = pytest.mark.anyio
+END = int(time.time()) + 3_600
+
+
+@pytest.fixture
+async def replicas(tmp_path: Path) -> AsyncGenerator[list[Counters]]:
+    """Three processes' counters, as far as the database can tell."""
+    async with AsyncExitStack() as stack:
+        databases = [Database.file(tmp_path / "a.db") for _ in range(3)]
+        for each in databases:
+            stack.push_async_callback(each.close)
+        yield [Counters(each) for each in databases]
+
+
+async def taken(counters: Counters, tries: int, limit: int, name: str = "x", ends: int = END) -> int:
+    return sum([await counters.take(name, ends, limit) for _ in range(tries)])
+
+
+@pytest.mark.parametrize("limit", [1, 7, 99, 250, 5_000])
+async def test_all_together_never_get_more_than_the_limit_and_hardly_less(replicas: list[Counters], limit: int):
+    done: list[int] = []
+
+    async def work(counters: Counters) -> None:
+        done.append(await taken(counters, limit, limit))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for each in replicas:
+                tasks.start_soon(work, each)
+    assert limit - 2 * max(1, min(50, limit // 100)) < sum(done) <= limit
+
+
+async def test_one_replica_gets_exactly_the_limit(replicas: list[Counters]):
+    assert await taken(replicas[0], 130, 123) == 123
+
+
+async def test_windows_and_names_are_counted_apart(replicas: list[Counters]):
+    assert await taken(replicas[0], 5, 2) == 2
+    assert await taken(replicas[0], 5, 2, ends=END + 60) == 2
+    assert await taken(replicas[0], 5, 2, name="y") == 2
+
+
+async def test_calls_at_once_in_one_process_are_counted_once_each(replicas: list[Counters]):
+    got: list[bool] = []
+
+    async def one() -> None:
+        got.append(await replicas[0].take("x", END, 10))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(40):
+                tasks.start_soon(one)
+    assert sum(got) == 10
+
+
+async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replicas: list[Counters]):
+    first, second, _ = replicas
+    assert await first.reserve("runs", 2, lambda _: 0)
+    assert await second.reserve("runs", 2, lambda _: 0)
+    assert not await first.reserve("runs", 2, lambda _: 0)
+    await second.release("runs")
+    assert not await first.reserve("runs", 2, lambda _: 1)
+    assert await first.reserve("runs", 2, lambda _: 0)
+
+
+async def test_a_place_whose_holder_died_is_free_again_a_minute_later(tmp_path: Path):
+    now = time.time()
+    database = Database.file(tmp_path / "b.db")
+    try:
+        counters = Counters(database, clock=lambda: now)
+        assert await counters.reserve("runs", 1, lambda _: 0)
+        assert not await counters.reserve("runs", 1, lambda _: 0)
+        now += 61
+        assert await counters.reserve("runs", 1, lambda _: 0)
+    finally:
+        await database.close()
