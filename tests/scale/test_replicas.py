@@ -70,8 +70,9 @@ class Town:
     async def begun(self, job: str, url: str) -> str:
         """A job for an agent, begun in the background; its run's id."""
         wish = {"agent": "clerk", "query": f"job {job}", "mode": "background"}
-        found = re.search(RUN, str(await self.call("run_agent", wish, url=url)))
-        assert found
+        begun = str(await self.call("run_agent", wish, url=url))
+        found = re.search(RUN, begun)
+        assert found, begun
         return found[0]
 
 

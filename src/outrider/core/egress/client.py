@@ -110,6 +110,8 @@ def _explained(request: httpx2.Request) -> Any:
         raise httpx2.ReadTimeout("no answer in time", request=request) from error
     except (httpcore2.ProtocolError, Overflow) as error:
         raise httpx2.RemoteProtocolError("the answer broke off or is no HTTP", request=request) from error
+    except httpcore2.ConnectError as error:
+        raise httpx2.ConnectError("no connection", request=request) from error
     except (httpcore2.NetworkError, Stale) as error:
         raise httpx2.ReadError("the connection broke", request=request) from error
     except OutriderError as error:
