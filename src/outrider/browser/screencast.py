@@ -1,8 +1,8 @@
 """A session as a moving picture: one screencast of the page in front, however many watch, and none while nobody does.
 
-The browser sends a frame whenever something has changed, and no further one than two until the last is acknowledged
-(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). It is acknowledged when the
-quickest viewer has taken it; slower ones see fewer pictures, never old ones.
+The browser sends a frame whenever something has changed, and no further one than a few until they are acknowledged
+(https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). That is done when the quickest
+viewer has taken one; slower ones see fewer pictures, never old ones.
 """
 
 import asyncio
@@ -20,6 +20,9 @@ from outrider.browser.tabs import Tabs
 
 QualityName = Literal["low", "med", "high"]
 QUEUE = 2  # frames that wait for one viewer
+IN_FLIGHT = 3  # frames that Chromium sends without an acknowledgement; what it draws then it drops, the last one, too
+APART = 1 / 30  # seconds between two acknowledgements: more pictures cost an agent time, and a person sees no more
+QUIET = 0.1  # seconds without a frame after which a page counts as one that has come to rest
 
 
 @dataclass(frozen=True)
@@ -107,16 +110,18 @@ class Screencast:
 
     Args:
         tabs: The session's pages; the one in front is shown.
+        raises: Whether its page may be brought to the front: not where that would push windows before a person's eyes.
 
     Attributes:
         last: The newest frame, also after nobody watches any more or the session was put away.
         counters: What has happened so far.
     """
 
-    def __init__(self, tabs: Tabs) -> None:
+    def __init__(self, tabs: Tabs, raises: Callable[[], bool] = lambda: True) -> None:
         self.last: Frame | None = None
         self.counters = Counters()
         self._tabs = tabs
+        self._raises = raises
         self._viewers: list[Viewer] = []
         self._cast: _Cast | None = None
         self._over = False
@@ -171,7 +176,7 @@ class Screencast:
         if wanted is not None:
             self.counters.starts += 1
             self.counters.error = ""
-            self._cast = _Cast(*wanted, received=self._received, failed=self._failed)
+            self._cast = _Cast(*wanted, received=self._received, failed=self._failed, raises=self._raises)
 
     def _received(self, data: str, metadata: dict[str, Any]) -> None:
         now, counters = time.time(), self.counters
@@ -206,41 +211,80 @@ class _Cast:
         *,
         received: Callable[[str, dict[str, Any]], None],
         failed: Callable[[str], None],
+        raises: Callable[[], bool],
     ) -> None:
         self.page = page
         self.quality: QualityName = quality
-        self._unacknowledged: list[int] = []
         self._received = received
         self._failed = failed
+        self._raises = raises
+        self._untaken: list[int] = []
+        self._taken: list[int] = []
+        self._lossy = False
+        self._pace: asyncio.TimerHandle | None = None
+        self._rest: asyncio.TimerHandle | None = None
+        self._last_at = 0.0
         self._off = [
             page.channel.on("Page.screencastFrame", self._frame),
             page.channel.on("Page.screencastVisibilityChanged", self._visibility),
         ]
-        wish = QUALITIES[quality]
-        params = {"format": "jpeg", "quality": wish.jpeg, "maxWidth": wish.width, "maxHeight": wish.height}
-        page.channel.send("Page.startScreencast", params).add_done_callback(self._begun)
+        self._start()
 
     def acknowledge(self) -> None:
-        """Lets the browser send further frames."""
-        sent, self._unacknowledged = self._unacknowledged, []
-        for number in sent:
-            self.page.channel.tell("Page.screencastFrameAck", {"sessionId": number})
+        """Lets the browser send further frames, one after the other."""
+        self._taken += self._untaken
+        self._untaken = []
+        if self._pace is None and self._taken:
+            self._later(self._last_at + APART - _now())
 
     def stop(self) -> None:
         """Ends it."""
+        for timer in (self._pace, self._rest):
+            if timer is not None:
+                timer.cancel()
         for each in self._off:
             each()
         self.page.channel.tell("Page.stopScreencast")
+
+    def _start(self) -> None:
+        wish = QUALITIES[self.quality]
+        params = {"format": "jpeg", "quality": wish.jpeg, "maxWidth": wish.width, "maxHeight": wish.height}
+        self.page.channel.send("Page.startScreencast", params).add_done_callback(self._begun)
 
     def _begun(self, answer: "asyncio.Future[dict[str, Any]]") -> None:
         if not answer.cancelled() and (error := answer.exception()):
             self._failed(str(error))
 
     def _frame(self, event: dict[str, Any]) -> None:
-        self._unacknowledged.append(event["sessionId"])
+        if self._rest is not None:
+            self._rest.cancel()
+        self._untaken.append(event["sessionId"])
+        self._lossy |= len(self._untaken) + len(self._taken) >= IN_FLIGHT
         self._received(event["data"], event["metadata"])
+
+    def _later(self, seconds: float) -> None:
+        self._pace = asyncio.get_running_loop().call_later(max(0.0, seconds), self._go_on)
+
+    def _go_on(self) -> None:
+        """One acknowledgement; when all are given, a look whether the browser has kept the last change to itself."""
+        self._pace, self._last_at = None, _now()
+        self.page.channel.tell("Page.screencastFrameAck", {"sessionId": self._taken.pop(0)})
+        if self._taken:
+            self._later(APART)
+        elif self._lossy and not self._untaken:
+            self._rest = asyncio.get_running_loop().call_later(QUIET, self._refresh)
+
+    def _refresh(self) -> None:
+        """Begins anew, which sends the page as it is: what changed while nothing was acknowledged was never sent."""
+        self._lossy, self._rest = False, None
+        self.page.channel.tell("Page.stopScreencast")
+        self._start()
 
     def _visibility(self, event: dict[str, Any]) -> None:
         """Only the page in front of its window is drawn: a pop-up may have pushed ours behind."""
-        if not event.get("visible"):
+        if not event.get("visible") and self._raises():
             self.page.channel.tell("Page.bringToFront")
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

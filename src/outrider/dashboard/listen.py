@@ -65,6 +65,7 @@ class Listening:
             access_log=False,  # addresses are nobody's business, the first one least of all
             lifespan="off",
             server_header=False,
+            ws_per_message_deflate=False,  # pictures are compressed already
             timeout_graceful_shutdown=GRACE,
         )
         taken = _bound(config)

@@ -1,12 +1,11 @@
 """Who may act in a session, and what becomes of inputs: over the real protocol client, with a browser played here."""
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
+from browser_wire import Wire
 from outrider.browser.cdp import Connection
 from outrider.browser.control import Control
 from outrider.browser.control_input import CLICKS, FARTHEST, TURN, TYPED, Rejected, read_input
@@ -15,40 +14,6 @@ from outrider.browser.gate import Gate
 from outrider.browser.page import Page
 
 pytestmark = pytest.mark.anyio
-
-
-class Wire:
-    """A transport that keeps what is sent, and answers when it is told to."""
-
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-        self.answering = True
-        self._received: Callable[[bytes], None] = lambda _: None
-
-    def start(self, received: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
-        self._received = received
-
-    def send(self, message: bytes) -> None:
-        self.sent.append(json.loads(message))
-        if self.answering:
-            self.answer(self.sent[-1])
-
-    def answer(self, command: dict[str, Any]) -> None:
-        told = {"id": command["id"], "result": {}} | (
-            {"sessionId": command["sessionId"]} if "sessionId" in command else {}
-        )
-        self._received(json.dumps(told).encode())
-
-    def events(self, *names: str) -> list[tuple[Any, ...]]:
-        """What was sent as input, in short."""
-        return [
-            tuple(each["params"].get(name) for name in names)
-            for each in self.sent
-            if each["method"].startswith("Input.")
-        ]
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
 
 
 class Hall:
@@ -116,7 +81,7 @@ async def test_a_pause_without_control_hands_nothing_back(hall: Hall):
 async def test_a_click_is_a_move_and_presses_and_releases(hall: Hall):
     hall.control.take("ada")
     hall.control.input("ada", "input_click", CLICK | {"click_count": 2, "button": "right", "modifiers": ["Shift"]})
-    assert hall.wire.events("type", "button", "buttons", "clickCount", "modifiers") == [
+    assert hall.wire.inputs("type", "button", "buttons", "clickCount", "modifiers") == [
         ("mouseMoved", None, None, None, 8),
         ("mousePressed", "right", 2, 1, 8),
         ("mouseReleased", "right", 0, 1, 8),
@@ -133,7 +98,7 @@ async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(hall
     control.input("ada", "input_move", {"x": 5, "y": 6})
     control.input("ada", "input_keydown", {"key": "A", "code": "KeyA", "repeat": True})
     control.release("ada")
-    assert hall.wire.events("type", "key", "modifiers", "buttons") == [
+    assert hall.wire.inputs("type", "key", "modifiers", "buttons") == [
         ("rawKeyDown", "Shift", 8, None),
         ("mousePressed", None, 8, 1),
         ("mouseMoved", None, 8, 1),

@@ -6,6 +6,7 @@ but `drawn` is answered by `{event: "answer", id, data: {ok, …}}`.
 """
 
 import json
+import logging
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +23,7 @@ from outrider.dashboard.live.packing import packed
 from outrider.dashboard.live.room import Room
 from outrider.dashboard.live.steering import steer
 
+log = logging.getLogger(__name__)
 AHEAD = 2  # frames that are under way to a watcher who has not drawn them yet
 LONGEST = 20_000  # characters of a message
 STATE = 0.3  # seconds between looks for what has changed
@@ -90,7 +92,9 @@ class Connection:
 
     async def _answer(self, message: dict[str, Any]) -> None:
         await self._send("answer", await self._answered(message), id=message.get("id"))
-        self._changed.set()
+        if not message["event"].startswith("input_"):
+            self._room.changed()
+            self._changed.set()
 
     async def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
         event, data = message["event"], message.get("data", {})
@@ -109,6 +113,8 @@ class Connection:
 
     def _take(self, session: Session) -> Ack:
         answer = session.control.take(self.id)
+        if answer.ok:
+            log.info("a person (%s) has taken control of browser session %s", self._viewer, session.id)
         if answer.ok and session.status == "parked":
             self._tasks.start_soon(_wake, session)
         return answer
@@ -126,6 +132,7 @@ class Connection:
         if session is not self._session:
             self._leave()
         self._session = session
+        log.debug("%s watches browser session %s", self._viewer, session.id)
         self._cast(session, quality)
         return Ack().facts()
 

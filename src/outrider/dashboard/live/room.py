@@ -14,6 +14,7 @@ from outrider.dashboard.live.telling import run_of, told
 INPUTS = 120 * 60  # a minute and signed-in browser: a mouse tells of itself 60 times a second
 INPUT_BURST = 240
 CONNECTS = 30  # a minute and signed-in browser
+FRESH = 0.2  # seconds for which what is told of the sessions is good for all watchers
 LOOK = 1.5  # seconds between two looks at titles and at what agents say
 
 
@@ -35,11 +36,19 @@ class Room:
         self._goals = Goals(house.runs)
         self._titles: dict[str, str] = {}
         self._looked_at = 0.0
+        self._told_at = 0.0
+        self._sessions: list[dict[str, Any]] = []
 
     def sessions(self) -> list[dict[str, Any]]:
         """All sessions of this process, the newest first."""
-        found = self.house.browsers.list()[::-1]
-        return [self._told(each) for each in found]
+        if time.monotonic() - self._told_at >= FRESH:
+            self._told_at = time.monotonic()
+            self._sessions = [self._told(each) for each in self.house.browsers.list()[::-1]]
+        return self._sessions
+
+    def changed(self) -> None:
+        """What is told is to be looked at anew: somebody has just done something."""
+        self._told_at = 0.0
 
     def session(self, session_id: str) -> Session:
         """The session of that id, whosever it is. Raises NotFound."""

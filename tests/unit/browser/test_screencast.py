@@ -1,0 +1,155 @@
+"""One screencast for all who watch, paced by them: over the real protocol client, with a browser played here."""
+
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import anyio
+import pytest
+
+from browser_wire import Wire
+from outrider.browser.cdp import Connection, PageGone
+from outrider.browser.page import Page
+from outrider.browser.screencast import IN_FLIGHT, QUEUE, Screencast
+from outrider.browser.tabs import Tabs
+
+pytestmark = pytest.mark.anyio
+SECONDS = 10
+
+
+class Chromium:
+    """Casts as Chromium does: a frame at the start, then whenever something is drawn, three unacknowledged at most."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.casting = ""
+        self.unacknowledged = 0
+        self.number = 0
+        self.shown = "nothing"
+        self.commands: list[tuple[str, str]] = []
+        wire.heard = self.hear
+
+    def hear(self, command: dict[str, Any]) -> None:
+        session, method = command.get("sessionId", ""), command["method"].removeprefix("Page.")
+        if method == "screencastFrameAck":
+            self.unacknowledged -= 1
+            return
+        self.commands.append((session, method))
+        if method == "startScreencast":
+            self.casting, self.unacknowledged = session, 0
+            self.draw(self.shown)
+        elif method == "stopScreencast" and session == self.casting:
+            self.casting = ""
+
+    def draw(self, what: str) -> None:
+        """The page looks different; whether that is sent, depends."""
+        self.shown = what
+        if not self.casting or self.unacknowledged >= IN_FLIGHT:
+            return
+        self.number += 1
+        self.unacknowledged += 1
+        metadata = {"deviceWidth": 1200, "deviceHeight": 800, "pageScaleFactor": 1, "timestamp": 1.0}
+        data = b64encode(what.encode()).decode()
+        self.wire.event(self.casting, "Page.screencastFrame", data=data, metadata=metadata, sessionId=self.number)
+
+
+class Show:
+    """A session's tabs with their screencast."""
+
+    def __init__(self) -> None:
+        self.wire = Wire()
+        self.connection = Connection(self.wire)
+        self.connection.start()
+        self.chromium = Chromium(self.wire)
+        self.tabs = Tabs(5)
+        self.cast = Screencast(self.tabs)
+
+    def open(self, name: str, *, front: bool = True) -> Page:
+        page = Page(name, self.connection.channel(name))
+        self.tabs.add(page, front=front)
+        return page
+
+
+@pytest.fixture
+async def show() -> AsyncGenerator[Show]:
+    made = Show()
+    yield made
+    made.cast.close()
+    await made.connection.aclose()
+
+
+async def test_it_runs_while_somebody_watches(show: Show):
+    show.open("a")
+    assert show.chromium.commands == []
+    with show.cast.watch() as first, show.cast.watch() as second:
+        assert show.chromium.commands == [("a", "startScreencast")]
+        for viewer in (first, second):
+            frame = await viewer.next(SECONDS)
+            assert frame is not None
+            assert (frame.data, frame.size, frame.seq) == (b"nothing", (1200, 800), 1)
+        assert show.cast.counters.emitted == 2
+    assert show.chromium.commands[1:] == [("a", "stopScreencast")]
+    with show.cast.watch() as later:
+        assert later.frames[0].data == b"nothing"
+
+
+async def test_all_see_it_in_the_best_quality_that_one_of_them_wants(show: Show):
+    show.open("a")
+    with show.cast.watch("low"):
+        with show.cast.watch("high"), show.cast.watch("med"):
+            pass
+        sizes = [each["params"]["maxWidth"] for each in show.wire.sent if each["method"] == "Page.startScreencast"]
+        assert sizes == [800, 1920, 800]
+
+
+async def test_it_follows_the_tab_in_front(show: Show):
+    first = show.open("a")
+    with show.cast.watch():
+        show.open("behind", front=False)
+        assert show.chromium.casting == "a"
+        second = show.open("b")
+        assert show.chromium.casting == "b"
+        second.lose(PageGone("closed"))
+        assert show.chromium.casting == "behind"
+        show.tabs.current = first
+        first.lose(PageGone("crashed"), crashed=True)
+        assert show.cast.last is not None
+        show.open("anew")
+        assert show.chromium.casting == "anew"
+
+
+async def test_a_page_behind_another_is_brought_to_the_front_unless_windows_are_a_persons(show: Show):
+    show.open("a")
+    with show.cast.watch():
+        show.wire.event("a", "Page.screencastVisibilityChanged", visible=True)
+        show.wire.event("a", "Page.screencastVisibilityChanged", visible=False)
+    assert show.chromium.commands.count(("a", "bringToFront")) == 1
+    quiet = Screencast(show.tabs, lambda: False)
+    with quiet.watch():
+        show.wire.event("a", "Page.screencastVisibilityChanged", visible=False)
+    assert show.chromium.commands.count(("a", "bringToFront")) == 1
+
+
+async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(show: Show):
+    show.open("a")
+    with show.cast.watch() as viewer:
+        for number in range(20):
+            show.chromium.draw(f"{number}")
+        assert len(viewer.frames) == QUEUE
+        assert show.cast.counters.received == IN_FLIGHT
+        assert show.cast.counters.dropped == IN_FLIGHT - QUEUE
+        with anyio.fail_after(SECONDS):
+            while (frame := await viewer.next(SECONDS)) and frame.data != b"19":
+                pass
+        assert frame is not None
+
+
+async def test_the_end_of_a_session_ends_watching_it(show: Show):
+    show.open("a")
+    with show.cast.watch() as viewer:
+        await viewer.next(SECONDS)
+        show.cast.close()
+        assert await viewer.next(SECONDS) is None
+        assert viewer.over
+    with show.cast.watch() as late:
+        assert late.over
