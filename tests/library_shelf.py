@@ -72,6 +72,7 @@ async def fill(app: App) -> None:
 
 
 async def _stores(app: App) -> None:
+    await _tool(app, "createStore", name="Coffee")
     tea = await _tool(app, "createStore", name="Tea", description="What we know about tea and its making")
     store = tea["storeId"]
     text = "# Green tea\n\nGreen tea is steamed soon after picking, so it stays green.\n\n# Black tea\n\n" + (
@@ -79,7 +80,6 @@ async def _stores(app: App) -> None:
     )
     await _tool(app, "addContent", content=text, store_id=store, metadata={"filename": "kinds.md"})
     await _tool(app, "addContent", content="Oolong lies between green and black tea.", store_id=store)
-    await _tool(app, "createStore", name="Coffee")
 
 
 async def _plans(app: App) -> None:

@@ -15,7 +15,7 @@ from outrider.dashboard.page import house_of
 from outrider.dashboard.reach import Owner, may_see
 
 FILES, SCREENSHOTS = "library_files", "library_screenshots"
-WALL = 36  # pictures of one page
+WALL = 24  # pictures of one page: whoever turns pages quickly asks for each of them
 
 
 async def show_screenshots(request: Request) -> Response:
