@@ -226,7 +226,8 @@ class Streams:
             except TakenError:
                 await self._renumber()
                 batch = self._unsaved()
-                await self._log.save(batch)
+                if batch:
+                    await self._log.save(batch)
             for run_id, seq in {event.run_id: event.seq for event in batch}.items():
                 if line := self._lines.get(run_id):
                     line.unsaved = [event for event in line.unsaved if event.seq > seq]

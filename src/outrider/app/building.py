@@ -34,6 +34,7 @@ from outrider.plans import Plans
 from outrider.playbooks import Playbooks
 from outrider.search import Search
 from outrider.settings import Loaded, Settings
+from outrider.toolsets import web_crawl
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
 from outrider.toolsets.content_store_sources import Sources
@@ -187,7 +188,8 @@ class Building:
     @cached_property
     def pages(self) -> Pages:
         """Reading."""
-        return Pages(self.http, self.settings.pages, self.database, render=rendering(self.browsers))
+        rendered = rendering(self.browsers)
+        return Pages(self.http, self.settings.pages, self.database, render=rendered, clock=self.database.now)
 
     @cached_property
     def neighbours(self) -> "Neighbours | None":
@@ -302,7 +304,8 @@ class Building:
         box.admit = self.quotas.admit if self.quotas else None
         box.elsewhere = self.neighbours.elsewhere if self.neighbours else None
         stores = self.content if "content_store" in box.toolsets else None
-        self.services[Offers] = Offers(stores, self.settings.content.offer)
+        self.services[Offers] = offers = Offers(stores, self.settings.content.offer)
+        self.crawler.keeper = web_crawl.keeper(offers)
         return box
 
     def whole_toolbox(self) -> Toolbox:

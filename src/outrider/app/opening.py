@@ -58,7 +58,7 @@ async def open_app(loaded: Loaded | None = None, *, shared: Shared | None = None
 def _duties(app: App) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """What runs beside the tools."""
     duties: list[Callable[[], Coroutine[Any, Any, None]]]
-    duties = [app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind]
+    duties = [app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind, app.crawler.mind]
     return [*duties, app.neighbours.mind] if app.neighbours is not None else duties
 
 

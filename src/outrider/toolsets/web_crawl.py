@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from outrider.core.carried import call_facts, carried_call
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.pages.crawl import Budget, Crawler, Plan
@@ -13,6 +14,7 @@ from outrider.toolsets.web import web
 
 if TYPE_CHECKING:
     from outrider.pages.crawl.crawled import Crawled, Tally
+    from outrider.pages.crawl.crawler import Keeper
     from outrider.pages.crawl.plan import Keep, Tell
 
 LONGEST = 200  # characters of a glob
@@ -82,7 +84,8 @@ async def web_crawl(
         pages, following = await _listed(crawler, plan, owner, offset)
         return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
     keep, tell = _keeping(offers, call, store_id), _telling(call, max_pages)
-    done = await crawler.crawl(plan, Budget(max_pages, max_seconds), owner, keep=keep, tell=tell)
+    errand = {"call": call_facts(call), "store": store_id}
+    done = await crawler.crawl(plan, Budget(max_pages, max_seconds), owner, keep=keep, tell=tell, errand=errand)
     return await _report(crawler, plan, owner, done)
 
 
@@ -115,6 +118,11 @@ def _line(entry: dict[str, Any]) -> str:
         return f"- {entry['url']} ({entry['state']}: {entry['why']})"
     facts = (f"{entry['chars']} characters", entry.get("change"), entry.get("content_id"))
     return f"- {entry['title'] or '(no title)'} {entry['url']} ({', '.join(filter(None, facts))})"
+
+
+def keeper(offers: Offers) -> "Keeper":
+    """For crawls of processes that have died: puts their pages where the caller wanted them."""
+    return lambda errand: _keeping(offers, carried_call(errand["call"]), errand["store"])
 
 
 def _keeping(offers: Offers, call: Call, store_id: str | None) -> "Keep":

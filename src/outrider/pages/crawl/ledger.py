@@ -18,7 +18,7 @@ from outrider.pages.crawl.scope import page_key
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-LEASE = 30.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
+LEASE = 10.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
 MOST_KNOWN = 100_000  # addresses of one crawl
 AT_ONCE = 500  # addresses noted by one statement
 LONGEST_TEXT = 2_000  # characters of a title or a reason that are kept
@@ -68,6 +68,15 @@ class Outcome:
     kept: str = ""
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How a crawl stands: whether somebody works on it, whether its round is done, and how far it is."""
+
+    held: bool
+    finished: bool
+    tally: Tally
+
+
 class Ledger:
     """One crawl's rows.
 
@@ -87,8 +96,13 @@ class Ledger:
         self._clock = clock
         self._me = f"{uuid.uuid4().hex} {os.getpid()} {platform.node()}"[:200]
 
-    async def open(self, pages: int) -> None:
+    async def open(self, pages: int, errand: dict[str, Any] | None = None, until: float | None = None) -> None:
         """Takes the crawl, to go on with its round; begins another if that is done, or has read so many pages.
+
+        Args:
+            pages: Of a round, as many as are wanted.
+            errand: What another process needs to go on if this one dies; None if nobody shall.
+            until: When the caller's time is up, in seconds since the epoch.
 
         Raises Unavailable, code `crawl_running`, while another process works on it.
         """
@@ -97,14 +111,25 @@ class Ledger:
         from outrider.pages.crawl.tables import crawls
 
         async with self._database.write() as connection:
-            row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().first()
-            if row is None:
-                await connection.execute(crawls.insert().values(self._first()))
-                row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
+            await connection.execute(self._database.insert(crawls).values(self._first()).on_conflict_do_nothing())
+            mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
+            row = (await connection.execute(mine)).mappings().one()
             self._mine_or_raise(row)
             self.round = row["round"]
             over = row["state"] == "finished" or (await self._tally(connection)).spent >= pages
-            await self._begin(connection, another=over)
+            await self._begin(connection, another=over, errand=errand, until=until)
+
+    async def standing(self) -> Standing:
+        """Whether somebody works on the crawl, and how far it is."""
+        from sqlalchemy import select
+
+        from outrider.pages.crawl.tables import crawls
+
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
+            self.round = row["round"]
+            held = row["held_until"] > self._clock() and not is_dead(row["holder"])
+            return Standing(held, row["state"] == "finished", await self._tally(connection))
 
     async def close(self, *, finished: bool) -> None:
         """Lets go of the crawl; a finished round takes along what it did not find any more.
@@ -118,7 +143,7 @@ class Ledger:
         async with self._database.write() as connection:
             state = {"state": "finished"} if finished else {}
             mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
-            values = state | {"held_until": 0.0, "updated_at": self._clock()}
+            values = state | {"held_until": 0.0, "updated_at": self._clock(), "errand": None, "until": None}
             done = await connection.execute(update(crawls).where(mine).values(**values))
             blind = (await self._tally(connection)).failed if finished else 0
             if finished and done.rowcount and not blind:
@@ -216,7 +241,7 @@ class Ledger:
 
     def _mine_or_raise(self, row: Any) -> None:
         left = row["held_until"] - self._clock()
-        if left > 0 and not _is_dead(row["holder"]):
+        if left > 0 and not is_dead(row["holder"]):
             raise Unavailable(
                 "this crawl is under way in another call",
                 code="crawl_running",
@@ -224,7 +249,7 @@ class Ledger:
                 retry_after=min(left, LEASE),
             )
 
-    async def _begin(self, connection: "AsyncConnection", *, another: bool) -> None:
+    async def _begin(self, connection: "AsyncConnection", *, another: bool, **work: Any) -> None:
         """Another round, or on with this one: then what failed for a while is tried again."""
         from sqlalchemy import update
 
@@ -232,6 +257,7 @@ class Ledger:
 
         self.round += int(another)
         values = {"round": self.round, "state": "running", "holder": self._me, "held_until": self._clock() + LEASE}
+        values |= work
         await connection.execute(update(crawls).where(crawls.c.id == self.id).values(**values))
         transient = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.round == self.round) & (crawl_pages.c.again == 1)
         await connection.execute(update(crawl_pages).where(transient).values(state="waiting", again=0))
@@ -318,7 +344,7 @@ class Ledger:
         return Tally(**counts)
 
 
-def _is_dead(holder: str) -> bool:
+def is_dead(holder: str) -> bool:
     """Whether a crawl's holder was a process of this machine, and is no more."""
     _, _, place = holder.partition(" ")
     number, _, node = place.partition(" ")

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from outrider.pages.settings import Robots
 
@@ -44,6 +44,12 @@ class Plan:
     def key(self, owner: str) -> str:
         """The crawl's name, the same in every process: 32 hexadecimal digits."""
         return hashlib.sha256(json.dumps([owner, asdict(self)]).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def plan_of(facts: dict[str, Any]) -> Plan:
+    """The plan that was written down as JSON."""
+    given: dict[str, Any] = facts | {name: tuple(facts[name]) for name in ("include", "exclude")}
+    return Plan(**given)
 
 
 @dataclass(frozen=True)
