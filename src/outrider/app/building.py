@@ -210,7 +210,8 @@ class Building:
         """Searching."""
         read = local(self.pages, lambda: self._stores)
         powers = search_powers(self.loaded, read, self.browsers, lambda: self.proxy)
-        return Search(self.http, self.settings.search, self.database, powers=powers, environ=self.loaded.environ)
+        made_from = (self.http, self.settings.search, self.database)
+        return Search(*made_from, powers=powers, environ=self.loaded.environ, clock=self.database.now)
 
     @cached_property
     def content(self) -> Content:

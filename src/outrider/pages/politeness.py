@@ -1,25 +1,23 @@
-"""How hard one host may be asked: so many requests a second, so many at a time."""
+"""How hard one host may be asked: so many requests a second over all processes, so many at a time in each."""
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
 
-if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
+from outrider.core.rates import Rates
 
 HOSTS = 500
+DAY = 86_400.0  # seconds; who is impatient gives up by himself
 
 
 @dataclass
 class Host:
     """The turns of one host."""
 
-    limiter: "AsyncLimiter"
     places: anyio.Semaphore
     users: int = field(default=0)
 
@@ -30,9 +28,11 @@ class Politeness:
     Args:
         rate: Requests in a second.
         concurrency: Requests at the same time.
+        rates: Counts the requests; by default those of this process.
     """
 
-    def __init__(self, rate: float, concurrency: int) -> None:
+    def __init__(self, rate: float, concurrency: int, rates: Rates | None = None) -> None:
+        self._rates = rates or Rates(None)
         self._rate = rate
         self._concurrency = concurrency
         self._hosts: OrderedDict[str, Host] = OrderedDict()
@@ -40,22 +40,20 @@ class Politeness:
     @asynccontextmanager
     async def turn(self, url: str) -> AsyncGenerator[None]:
         """Waits for this host's turn and holds it."""
-        host = self._host(urlsplit(url).netloc)
+        name = urlsplit(url).netloc
+        host = self._host(name)
         host.users += 1
         try:
             async with host.places:
-                await host.limiter.acquire()
+                # A bucket of one second's worth; slower rates let one request through at a time.
+                await self._rates.turn(f"host {name}", self._rate, 1.0, patience=DAY)
                 yield
         finally:
             host.users -= 1
 
     def _host(self, name: str) -> Host:
         if name not in self._hosts:
-            from aiolimiter import AsyncLimiter
-
-            # A bucket of one second's worth; slower rates let one request through at a time.
-            limiter = AsyncLimiter(max(1.0, self._rate), max(1.0, self._rate) / self._rate)
-            self._hosts[name] = Host(limiter, anyio.Semaphore(self._concurrency))
+            self._hosts[name] = Host(anyio.Semaphore(self._concurrency))
         self._hosts.move_to_end(name)
         idle = [key for key, host in self._hosts.items() if not host.users][: max(0, len(self._hosts) - HOSTS)]
         for key in idle:

@@ -12,6 +12,7 @@ from opentelemetry.trace import SpanKind
 from outrider.core.db import Database
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.meters import SEARCH_SECONDS
+from outrider.core.rates import Rates
 from outrider.core.tracing import span
 from outrider.search import call
 from outrider.search.access import Candidate, Plan, ProviderStatus, explain, known, plan
@@ -22,8 +23,6 @@ from outrider.search.provider import Hit, Powers, Query
 from outrider.search.settings import SearchSettings
 
 if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
-
     from outrider.core.http import Http
 
 log = logging.getLogger(__name__)
@@ -144,7 +143,7 @@ class Search:
         self._environ = environ or {}
         self._clock = clock
         self._ledger = Ledger(database, clock)
-        self._limiters: dict[str, AsyncLimiter] = {}
+        self._rates = Rates(database)
 
     async def find(
         self, query: Query, *, depth: Depth = "quick", profile: str | None = None, browse: bool = False
@@ -275,20 +274,13 @@ class Search:
 
     async def _turn(self, candidate: Candidate) -> None:
         """Waits until the provider's rate allows one more call."""
-        with anyio.move_on_after(candidate.access.timeout) as scope:
-            await self._limiter(candidate).acquire()
-        if scope.cancelled_caught:
+        access = candidate.access
+        if not await self._rates.turn(
+            f"search {access.id}", access.rate.calls, access.rate.seconds, patience=access.timeout
+        ):
             raise failure(
                 "rate_limited", f"too many searches wait for {candidate.provider.title} already", retry_after=1
             )
-
-    def _limiter(self, candidate: Candidate) -> "AsyncLimiter":
-        from aiolimiter import AsyncLimiter
-
-        rate = candidate.access.rate
-        return self._limiters.setdefault(
-            candidate.access.id, AsyncLimiter(max(rate.calls, 1), rate.seconds / min(rate.calls, 1))
-        )
 
     def _too_late(self, run: _Run) -> None:
         message = f"the search ended after {self._settings.deadline_s:g} seconds, before it answered"

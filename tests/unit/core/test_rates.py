@@ -1,0 +1,128 @@
+"""Rates that hold over all processes on one Postgres, and over one process elsewhere."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import anyio
+import pytest
+
+import postgres
+from outrider.core.db import Database
+from outrider.core.rates import Rates
+
+PROGRAMS = postgres.found()
+pytestmark = pytest.mark.anyio
+# Takes turns for two seconds and says by the machine's clock when each came.
+TAKER = """
+import sys, time
+import anyio
+from outrider.core.db import Database
+from outrider.core.rates import Rates
+
+async def main():
+    database = Database(sys.argv[1])
+    rates = Rates(database)
+    async with database.read():
+        pass
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for _ in range(int(sys.argv[2])):
+        assert await rates.turn("host", 20, 1)
+        print(time.time(), flush=True)
+    await database.close()
+anyio.run(main)
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    if PROGRAMS is None:
+        pytest.skip("Postgres is not installed here")
+    with postgres.serving(PROGRAMS) as made:
+        made.migrated()
+        yield made
+
+
+@pytest.fixture(params=["alone", "postgres"])
+async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[Rates]:
+    if request.param == "alone":
+        yield Rates(None)
+        return
+    database = Database(request.getfixturevalue("server").migrated())
+    yield Rates(database)
+    await database.close()
+
+
+async def seconds(rates: Rates, turns: int, calls: float, period: float, name: str = "host") -> float:
+    started = time.monotonic()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(turns):
+            tasks.start_soon(rates.turn, name, calls, period)
+    return time.monotonic() - started
+
+
+async def test_so_many_come_at_once_and_the_others_one_after_another(rates: Rates):
+    assert await seconds(rates, 10, 5, 1) > 0.95
+
+
+async def test_less_than_one_a_second_is_one_at_a_time(rates: Rates):
+    assert await seconds(rates, 3, 1, 0.4) > 0.75
+
+
+async def test_names_do_not_wait_for_one_another(rates: Rates):
+    assert await rates.turn("one", 1, 3600)
+    with anyio.fail_after(20):
+        assert await rates.turn("other", 1, 3600)
+
+
+async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_place(rates: Rates):
+    assert await rates.turn("host", 1, 4)
+    assert not all([await rates.turn("host", 1, 4, patience=0.0) for _ in range(20)])
+    assert await rates.turn("host", 1, 4, patience=30)
+
+
+async def test_two_processes_together_keep_the_rate(server: postgres.Server):
+    address = server.migrated()
+    each, rate = 40, 20
+    command = [sys.executable, "-W", "error", "-c", TAKER, address, str(each)]
+    takers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+        for _ in range(2)
+    ]
+    for taker in takers:
+        assert taker.stdout
+        assert taker.stdout.readline() == "ready\n"
+    for taker in takers:
+        assert taker.stdin
+        taker.stdin.write("go\n")
+        taker.stdin.flush()
+    printed = [taker.communicate(timeout=120)[0] for taker in takers]
+    turns = sorted(float(line) for text in printed for line in text.split())
+    assert len(turns) == 2 * each
+    # The first `rate` are there at once; the others come at that rate, however many processes ask.
+    assert turns[-1] - turns[0] > (2 * each - rate) / rate * 0.6  # half of it, if each counted for itself
+
+
+async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server: postgres.Server):
+    database = Database(server.migrated())
+    rates = Rates(database)
+    assert await rates.turn("host", 1, 0.2)
+    await database.close()
+    server.stop()
+    try:
+        with anyio.fail_after(30):
+            assert await rates.turn("host", 1, 0.2)
+            assert await rates.turn("host", 1, 0.2)
+    finally:
+        server.start()
+        await database.close()
+
+
+async def test_with_sqlite_no_database_is_opened_for_it(tmp_path: Path):
+    database = Database.file(tmp_path / "x.db")
+    assert await Rates(database).turn("host", 5, 1)
+    assert not (tmp_path / "x.db").exists()
