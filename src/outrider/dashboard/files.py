@@ -19,7 +19,7 @@ from outrider.dashboard.ranges import Unsatisfiable, asked_part
 from outrider.dashboard.reach import Owner, may_see
 from outrider.pages.sniff import HEAD, magic_type
 
-BLOCK = 1 << 18  # bytes that are read at once
+BLOCK = 1 << 20  # bytes that are read at once: few requests where files lie in an object storage
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 # Types that a browser saves or hands on under their own name; it renders none of them in our origin.
 PASSIVE = frozenset(
