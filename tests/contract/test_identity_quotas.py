@@ -17,9 +17,12 @@ from agent_house import Model, Turn
 from answers import error
 from identity_house import Team
 from outrider.core.context import Call
+from outrider.core.db import Database
 from outrider.core.errors import AnswerNeeded
 from outrider.core.grant import Grant
 from outrider.core.questions import Answer
+from outrider.identity.counters import Counters
+from outrider.settings import load
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
@@ -57,6 +60,44 @@ async def one_person(home: Path, *wish: Any) -> AsyncGenerator[tuple[Team, Clien
 async def codes(client: Client, count: int) -> list[str]:
     done = [await client.call_tool("get_current_state", {}) for _ in range(count)]
     return [error(each)["code"] if each.is_error else "ok" for each in done]
+
+
+@asynccontextmanager
+async def replicas(home: Path) -> AsyncGenerator[list[Counters]]:
+    """Three processes' counters, as far as the database can tell."""
+    address = load({}, environ={}, home=home, workspace=home).settings.database_url
+    async with AsyncExitStack() as stack:
+        databases = [Database(address) for _ in range(3)]
+        for each in databases:
+            stack.push_async_callback(each.close)
+        yield [Counters(each) for each in databases]
+
+
+async def test_replicas_together_never_pass_a_limit(home: Path):
+    limit, ends, taken = 250, int(time.time()) + 3_600, [0]
+
+    async def work(counters: Counters) -> None:
+        for _ in range(limit):
+            taken[0] += await counters.take("x", ends, limit)
+
+    with anyio.fail_after(90):
+        async with replicas(home) as three, anyio.create_task_group() as tasks:
+            for each in three:
+                tasks.start_soon(work, each)
+    assert limit - 4 <= taken[0] <= limit
+
+
+async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
+    held: list[bool] = []
+
+    async def work(counters: Counters) -> None:
+        held.append(await counters.reserve("runs", 3, lambda _: 1))
+
+    with anyio.fail_after(90):
+        async with replicas(home) as three, anyio.create_task_group() as tasks:
+            for each in three * 4:
+                tasks.start_soon(work, each)
+    assert sum(held) == 2
 
 
 async def test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back(home: Path):
