@@ -57,6 +57,11 @@ class Server:
         self.sql(f"CREATE DATABASE {name} TEMPLATE {like}")
         return self.of(name)
 
+    def drop(self, address: str) -> None:
+        """Removes a database, whoever still uses it."""
+        name = address.partition("@/")[2].partition("?")[0]
+        self.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
     def migrated(self) -> str:
         """The address of a new database with all its tables; they are made once, and then copied."""
         if not self._has_tables:

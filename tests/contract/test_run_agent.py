@@ -14,6 +14,7 @@ import agent_house
 import fakes
 from agent_house import AgentHouse, Turn
 from answers import error, said
+from both_databases import Rows
 from eras import ERAS, HANDSHAKE, NEWEST, connected
 from outrider.serve.http import http_app
 
@@ -52,9 +53,10 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[AgentHouse]:
+async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGenerator[AgentHouse]:
     """One house for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("house")
+    rows.settle(home)
     async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 

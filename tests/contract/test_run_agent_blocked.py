@@ -18,6 +18,7 @@ import agent_house
 import fakes
 from agent_house import AgentHouse, Turn
 from answers import said
+from both_databases import Rows
 from eras import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
 from outrider.agents.approvals import Questions
 from outrider.core import blocked
@@ -60,9 +61,10 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[AgentHouse]:
+async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGenerator[AgentHouse]:
     """One house for all tests of this file."""
     home = tmp_path_factory.mktemp("house")
+    rows.settle(home)
     async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 

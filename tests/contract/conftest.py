@@ -1,0 +1,114 @@
+"""Promises that rest on the database are kept on both: a file of SQLite, and a Postgres server.
+
+A house reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
+"""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+import postgres
+from both_databases import Rows
+
+PROGRAMS = postgres.found()
+# By file the tests that run on Postgres too: those of which the rows are the point. None means all of them.
+BOTH: dict[str, frozenset[str] | None] = {
+    "test_planning": None,
+    "test_playbook": None,
+    "test_content_store": frozenset(
+        {
+            "test_a_text_is_kept_described_listed_read_and_found",
+            "test_equal_text_in_a_store_is_kept_once",
+            "test_stores_are_made_listed_and_described",
+            "test_listing_is_newest_first_and_in_pages",
+            "test_updating_replaces_text_and_index_in_one_step",
+            "test_what_is_deleted_is_gone_everywhere",
+            "test_sessions_people_and_workspaces_do_not_see_one_another",
+            "test_everything_outlives_the_process",
+            "test_many_sessions_at_once_keep_their_own",
+            "test_a_page_that_has_changed_is_kept_anew_under_its_id",
+        }
+    ),
+    "test_run_agent": frozenset(
+        {
+            "test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage",
+            "test_the_conversation_can_be_read_under_its_address",
+            "test_children_of_one_step_work_side_by_side",
+            "test_work_in_the_background_is_come_back_for",
+            "test_a_run_of_somebody_else_is_not_found",
+            "test_cancelling_reaches_the_children",
+            "test_a_client_that_vanishes_leaves_the_run_running",
+        }
+    ),
+    "test_run_agent_blocked": frozenset(
+        {
+            "test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts",
+            "test_parts_that_the_host_decides_resume_nothing_until_all_are_there",
+            "test_repeating_a_resume_changes_nothing",
+            "test_a_decision_by_another_door_counts",
+            "test_always_is_asked_once",
+        }
+    ),
+    "test_run_agent_citations": frozenset(
+        {
+            "test_citations_come_in_the_slice_that_the_host_reserved",
+        }
+    ),
+    "test_run_agent_restart": frozenset(
+        {
+            "test_a_question_is_answered_after_everything_was_stopped_and_started_again",
+        }
+    ),
+    "test_web": frozenset(
+        {
+            "test_a_search_returns_the_same_facts_as_data_and_as_json_text",
+            "test_a_cut_text_says_how_to_read_on_and_the_pieces_join",
+        }
+    ),
+    "test_web_crawl": frozenset(
+        {
+            "test_a_crawl_lists_what_it_read_as_data_and_as_text",
+            "test_what_a_crawl_has_read_is_read_without_asking_the_site_again",
+            "test_a_budget_that_is_spent_says_how_to_go_on_and_the_next_call_does",
+            "test_sessions_crawl_for_themselves",
+        }
+    ),
+    "test_web_eval": frozenset(
+        {
+            "test_an_unknown_evaluation_is_an_error",
+        }
+    ),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    chosen = BOTH.get(metafunc.module.__name__.rpartition(".")[2], frozenset())
+    if chosen is not None and metafunc.function.__name__ not in chosen:
+        return
+    skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
+    metafunc.parametrize("rows", ["sqlite", pytest.param("postgres", marks=skipped)], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[postgres.Server]:
+    """One server for all tests of this process."""
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def rows(request: pytest.FixtureRequest) -> Generator[Rows]:
+    """Where the houses of this file keep their rows."""
+    on_postgres = getattr(request, "param", "sqlite") == "postgres"
+    made = Rows(request.getfixturevalue("postgres_server") if on_postgres else None)
+    yield made
+    made.clear()
+
+
+@pytest.fixture(autouse=True)
+def home(home: Path, rows: Rows) -> Path:
+    """As everywhere, with the database that the test is to run on."""
+    rows.settle(home)
+    return home

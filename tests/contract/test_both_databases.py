@@ -1,0 +1,59 @@
+"""What is chosen to run on both databases exists, and houses on one Postgres are one house."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import houses
+import postgres
+from outrider.core.context import Call
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.anyio
+MINE = Call(session="mine", assistant="me")
+
+
+def chosen() -> dict[str, frozenset[str] | None]:
+    spec = importlib.util.spec_from_file_location("contract_conftest", HERE / "conftest.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.BOTH
+
+
+@pytest.mark.parametrize("file", sorted(chosen()))
+def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
+    source = (HERE / f"{file}.py").read_text()
+    assert [name for name in chosen()[file] or () if f"def {name}(" not in source] == []
+
+
+@pytest.mark.skipif(postgres.found() is None, reason="Postgres is not installed here")
+async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, postgres_server: postgres.Server):
+    """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
+    address = postgres_server.migrated()
+    asked: list[str] = []
+    tea = houses.pages({"/tea": (200, {"cache-control": "max-age=3600"}, houses.article("Tea", "Steeped.").encode())})
+
+    async def site(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope.get("path", ""))
+        await tea(scope, receive, send)
+
+    async with houses.opened(tmp_path / "one", site, more={"database": address}) as first:
+        more = {"database": address, "egress": {"allow": [f"127.0.0.1:{first.site.rsplit(':', 1)[1]}"]}}
+        async with houses.opened(tmp_path / "two", more=more) as second:
+            await first.app.call("addContent", MINE, content="Oolong is half oxidised.", metadata={"filename": "o"})
+            await first.app.call("create_goal", MINE, goal="Drink tea")
+            found = (await second.app.call("keywordSimilaritySearch", MINE, query="oxidised oolong")).data["results"]
+            assert [hit["filename"] for hit in found] == ["o"]
+            assert (await second.app.call("get_current_state", MINE)).data["goal"] == "Drink tea"
+            texts = [(await each.app.call("web_fetch", MINE, url=f"{first.site}/tea")).text for each in (first, second)]
+            assert ["Steeped." in text for text in texts] == [True, True]
+            assert asked.count("/tea") == 1
+            first.behaviour.ways = {"brave": "429"}
+            for each in (first, second):
+                assert (await each.app.call("web_search", MINE, query="tea")).data["provider"] == "serper"
+            assert {request.provider for request in second.behaviour.asked} == {"serper"}
+    postgres_server.drop(address)
