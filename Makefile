@@ -22,7 +22,7 @@ ifdef PIP_CERT
 export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
-.PHONY: demo test test-scale check lint types layers unit e2e miniwob conformance bench lock clean
+.PHONY: demo test test-scale check lint types layers unit e2e miniwob conformance bench lock screenshots clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -52,6 +52,10 @@ e2e: .venv/browser.ready
 # Replicas and workers on a real Postgres, killed at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/dev.ready
 	$(RUN)/pytest tests/scale -q -s
+
+# Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
+screenshots: .venv/browser.ready
+	$(RUN)/python tests/screenshots.py
 
 # 130 small tasks for the browser's eyes and hands; their pages are fetched once.
 miniwob: .venv/browser.ready

@@ -1,6 +1,6 @@
 """A house that has been lived in, and every page of its dashboard, found by following its links."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -14,6 +14,7 @@ import library_shelf
 import run_rows
 from outrider.app import App
 
+VISITS = 3  # pages of one route whose links are followed
 HTML = {"accept": "text/html"}
 
 
@@ -35,20 +36,21 @@ def readable(routes: list[BaseRoute]) -> Iterator[Route]:
 
 
 async def pages(client: httpx2.AsyncClient, app: Any, start: str = "/") -> dict[str, str]:
-    """One path of each page that can be reached by links: the name of its route to the path."""
+    """One path of each page that can be reached by links: from the name of its route to the path."""
     found: dict[str, str] = {}
-    waiting, seen = deque([start, *(urlsplit(each).path for each in _entries(app))]), set[str]()
+    waiting, seen, visits = deque([start, *_entries(app)]), set[str](), Counter[str]()
     while waiting:
         path = waiting.popleft()
         name = route_of(app, path)
-        if path in seen or not name or name in found:
+        if path in seen or not name or visits[name] == VISITS:
             continue
         seen.add(path)
+        visits[name] += 1
         answer = await client.get(path, headers=HTML, follow_redirects=True)
         if "text/html" not in answer.headers.get("content-type", "") or answer.status_code != 200:
             continue
         if not answer.history:
-            found[name] = path
+            found.setdefault(name, path)
         base = str(answer.url)
         for link in LexborHTMLParser(answer.text).css("a[href]"):
             there = urldefrag(urljoin(base, link.attributes["href"] or "")).url

@@ -23,7 +23,7 @@ GROUPS = 100  # kinds of errors that are shown
 
 async def show(request: Request) -> Response:
     """The record, the newest first; with `part=rows` only the list."""
-    history, wanted = _history(request), asked(request)
+    history, wanted = await _history(request), asked(request)
     at = await feed.start(request, "calls")
     after = request.query_params.get("after", "")
     part = await history.page(wanted.wanted, after=after, limit=ROWS)
@@ -36,7 +36,7 @@ async def show(request: Request) -> Response:
 async def show_speed(request: Request) -> Response:
     """Waiting times and sizes, by tool and by who answered."""
     at, wanted = await feed.start(request, "calls"), asked(request)
-    calls = await _history(request).sample(wanted.wanted)
+    calls = await (await _history(request)).sample(wanted.wanted)
     tools, answered = spreads(calls, lambda call: call.tool), spreads(calls, lambda call: call.provider)
     return await _page(
         request,
@@ -62,7 +62,7 @@ async def show_providers(request: Request) -> Response:
 async def show_errors(request: Request) -> Response:
     """Failures by code and by the shape of their message."""
     at, wanted = await feed.start(request, "calls"), asked(request)
-    found = groups(await _history(request).failures(replace(wanted.wanted, outcome=wanted.outcome or FAILED)))
+    found = groups(await (await _history(request)).failures(replace(wanted.wanted, outcome=wanted.outcome or FAILED)))
     return await _page(
         request, "errors", feed=at, asked=wanted, groups=found[:GROUPS], more=len(found) - GROUPS, failed=FAILED
     )
@@ -70,12 +70,15 @@ async def show_errors(request: Request) -> Response:
 
 async def show_call(request: Request) -> Response:
     """One call."""
-    event = await _history(request).get(request.path_params["call"])
+    event = await (await _history(request)).get(request.path_params["call"])
     return await _page(request, "call", event=event, asked=Asked())
 
 
-def _history(request: Request) -> History:
-    return History(house_of(request).database)
+async def _history(request: Request) -> History:
+    """The record, with the calls of this moment."""
+    house = house_of(request)
+    await house.events.flush()
+    return History(house.database)
 
 
 async def _page(request: Request, name: str, **values: Any) -> Response:
@@ -85,7 +88,7 @@ async def _page(request: Request, name: str, **values: Any) -> Response:
 
 async def _choices(request: Request) -> dict[str, list[str]]:
     """What there is to filter by: what the newest calls were."""
-    calls = await _history(request).sample(Asked().wanted)
+    calls = await (await _history(request)).sample(Asked().wanted)
     names = {
         "tool": {call.tool for call in calls},
         "provider": {call.provider for call in calls if call.provider},

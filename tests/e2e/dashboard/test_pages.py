@@ -1,0 +1,101 @@
+"""Every page of a house that has been lived in: reachable, small, usable by everybody at both widths and schemes."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+
+import browser_site
+import dashboard_seed
+import fakes
+from dashboard_desk import NARROW, WIDE, Desk, View, desk
+from dashboard_house import HTML, live_in, pages, readable
+from outrider.app import open_app
+from outrider.browser.browser import Browser
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+# Deque's rules for WCAG 2.0 to 2.2, A and AA, and its best practices.
+CHECK = """async () => {
+    const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+    const { violations } = await axe.run(document, { runOnly, resultTypes: ["violations"] });
+    const where = (each) => each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" … ");
+    return violations.map((each) => `${each.id}: ${where(each)}`);
+}"""
+FILES = {"feed", "live_health", "live_socket"}  # what pages read and people do not
+MOST = 200_000  # bytes of a page
+
+
+@pytest.fixture(scope="module")
+async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
+    home: Path = tmp_path_factory.mktemp("pages")
+    async with fakes.serve(browser_site.site()) as site:
+        egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
+        values = {"toolsets": ["all"], "egress": egress}
+        async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
+            await live_in(app)
+            await app.call("createSession", url=f"{site}/form")
+            async with desk(home, chromium, app) as found:
+                yield found
+
+
+@pytest.fixture(scope="module")
+async def found(office: Desk) -> dict[str, str]:
+    """A path of each page."""
+    async with office.client() as client:
+        return await pages(client, office.application)
+
+
+async def test_every_page_can_be_reached_by_links_and_is_small(office: Desk, found: dict[str, str]):
+    async with office.client() as client:
+        for name, path in found.items():
+            answer = await client.get(path, headers=HTML)
+            assert len(answer.content) < MOST, name
+    names = {route.name for route in readable(office.application.routes)} - FILES - {"static"}
+    plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
+    # These are a redirection, a form's answer, a download, and a page that this house has none of.
+    assert plain - found.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
+
+
+@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (NARROW, True)], ids=["wide light", "narrow dark"])
+async def test_every_page_is_usable_by_everybody(
+    office: Desk, found: dict[str, str], size: tuple[int, int], dark: bool
+):
+    view = await office.open("/", size=size, dark=dark)
+    await view.page.install("axe", AXE)
+    wrong = {name: await problems(view, path, size[0]) for name, path in found.items()}
+    assert {name: each for name, each in wrong.items() if each} == {}
+    assert view.complaints == []
+    await office.tidy()
+
+
+async def problems(view: View, path: str, width: int) -> list[str]:
+    """What axe says of a page, and whether it is wider than the window."""
+    await view.go(path)
+    told = await view.page.evaluate_in("axe", CHECK, timeout=60)
+    wide = await view.js("document.documentElement.scrollWidth")
+    return [*told, *([f"{wide} pixels wide"] if wide > width else [])]
+
+
+async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: Desk):
+    await dashboard_seed.record(office.app.database, dashboard_seed.calls(10_000, seed=11))
+    async with office.client() as client:
+        for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):
+            assert len((await client.get(path, headers=HTML)).content) < MOST
+    view = await office.open("/calls")
+    seen = set(await rows(view))
+    for _ in range(3):
+        before = await view.js("location.href")
+        await view.js("document.querySelector('a[rel=next]').click()")
+        await view.until(f"location.href !== {before!r} && document.querySelectorAll('tbody tr').length > 0")
+        fresh = await rows(view)
+        assert not seen & set(fresh)
+        seen |= set(fresh)
+    assert len(seen) == 400
+    await office.tidy()
+
+
+async def rows(view: View) -> list[str]:
+    return await view.js("[...document.querySelectorAll('tbody tr')].map((row) => row.id)")

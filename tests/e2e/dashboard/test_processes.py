@@ -1,0 +1,179 @@
+"""The dashboard of the programs: found by the command, opened once, gone with its process."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+
+import agent_house
+from agent_house import Turn
+from eras import NEWEST, Person, connected, says
+from outrider.core import blocked
+from outrider.dashboard.address import Address
+from outrider.dashboard.address import running as running_dashboards
+from outrider.dashboard.listen import Listening
+
+pytestmark = pytest.mark.anyio
+HTML = {"accept": "text/html"}
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {"HOME": str(home), "PATH": os.environ["PATH"]}
+
+
+@contextmanager
+def running(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
+    """A program of ours, and where it says that its dashboard is."""
+    command = [sys.executable, "-m", "outrider", *arguments]
+    with subprocess.Popen(command, env=environment(home), cwd=home, stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        said = next(line for line in process.stderr if b"dashboard is at" in line).decode()
+        try:
+            yield process, re.search(r"http://\S+", said)[0]
+        finally:
+            process.kill()
+
+
+def found(home: Path) -> list[Address]:
+    """What runs, as its owner may read it."""
+    return running_dashboards(home / ".outrider")
+
+
+async def addresses(home: Path) -> list[str]:
+    """What `outrider dashboard --print` prints."""
+    command = [sys.executable, "-m", "outrider", "dashboard", "--print"]
+    done = await anyio.run_process(command, env=environment(home), cwd=home)
+    return done.stdout.decode().split()
+
+
+async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
+    with running(home, "serve", "--port", "0", "--set", "serve.drain_seconds=120") as (process, place):
+        assert place.endswith("/dashboard/")
+        (address,) = await addresses(home)
+        assert address.startswith(f"{place}?token=")
+        async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
+            assert (await client.get(f"{place}calls")).status_code == 401
+            page = await client.get(address)
+            assert page.status_code == 200
+            assert str(page.url).startswith(place)
+            assert "token" not in str(page.url)
+            for link in re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text):
+                assert link.startswith("/dashboard/"), link
+                assert (await client.get(place.replace("/dashboard/", link))).status_code == 200
+            cookie = next(iter(client.cookies.jar))
+            assert cookie.path == "/dashboard"
+        (now,) = found(home)
+        assert now.url != address
+        async with httpx2.AsyncClient(timeout=60) as client:
+            await client.get(now.url)
+            async with client.stream("GET", f"{place}feed", params={"topics": "calls"}) as feed:
+                assert feed.status_code == 200
+                process.send_signal(signal.SIGTERM)  # an open page does not keep it from stopping
+                with anyio.fail_after(50):
+                    await anyio.to_thread.run_sync(process.wait)
+        assert list((home / ".outrider" / "run").glob("dashboard-*")) == []
+
+
+async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
+    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--host", "0.0.0.0"]
+    wishes = ["--set", "serve.token=for-mcp", "--set", "dashboard.remote=true"]
+    done = await anyio.run_process([*command, *wishes], env=environment(home), cwd=home, check=False)
+    assert done.returncode == 3
+    assert b"OUTRIDER_DASHBOARD__TOKEN" in done.stderr
+    token = "t" * 32
+    arguments = [*command[3:], *wishes, "--set", f"dashboard.token={token}"]
+    with running(home, *arguments) as (_, place):
+        async with httpx2.AsyncClient(headers=HTML) as client:
+            origin = place.removesuffix("/dashboard/")
+            assert (await client.get(place)).status_code == 401
+            signed = await client.post(
+                f"{place}signin", headers={"origin": origin}, data={"token": token, "next": "/dashboard/calls"}
+            )
+            assert signed.headers["location"] == "/dashboard/calls"
+            assert (await client.get(f"{place}calls")).status_code == 200
+
+
+async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
+    command = [sys.executable, "-m", "outrider", "serve", "--port", "0", "--host", "0.0.0.0"]
+    with subprocess.Popen(
+        [*command, "--set", "serve.token=for-mcp"], env=environment(home), cwd=home, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr
+        said = next(line for line in process.stderr if b"serves MCP at" in line).decode()
+        url = said.split()[-1].replace("0.0.0.0", "127.0.0.1").removesuffix("/mcp")
+        async with httpx2.AsyncClient(headers=HTML) as client:
+            assert (await client.get(f"{url}/dashboard/")).status_code == 404
+        process.kill()
+
+
+async def test_beside_stdio_it_opens_with_the_first_call_and_not_before(home: Path):
+    arguments = ["-m", "outrider", "mcp", "--no-daemon", "--toolsets", "planning"]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=environment(home), cwd=str(home))
+    run = home / ".outrider" / "run"
+    async with Client(server) as client:
+        await client.list_tools()
+        assert not list(run.glob("dashboard-*"))
+        await client.call_tool("get_current_state", {})
+        with anyio.fail_after(60):
+            while not (files := list(run.glob("dashboard-*"))):
+                await client.list_tools()
+            while not (posted := found(home)):
+                await client.list_tools()
+        assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
+        async with httpx2.AsyncClient(headers=HTML) as person:
+            await person.get(posted[0].url)
+            assert "get_current_state" in (await person.get(f"{posted[0].place}calls")).text
+    assert not list(run.glob("dashboard-*"))
+
+
+async def test_where_none_runs_the_command_serves_one(home: Path):
+    command = [sys.executable, "-m", "outrider", "dashboard", "--print"]
+    with subprocess.Popen(command, env=environment(home), cwd=home, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        address = process.stdout.readline().decode().strip()
+        async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
+            assert (await client.get(address)).status_code == 200
+        process.send_signal(signal.SIGINT)
+        with anyio.fail_after(30):
+            await anyio.to_thread.run_sync(process.wait)
+
+
+SCRIPT = {"clerk": [Turn(calls=[("add_observation", {"observation": "x"})]), Turn(text="Done.")]}
+AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
+
+
+async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
+    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
+        listening = Listening(house.app.house())
+        await listening.start()
+        token = listening.address.partition("token=")[2]
+        with anyio.fail_after(60):
+            async with connected(house.app.server(), NEWEST, "nothing", Person(says("approved"))) as client:
+                result = await client.call_tool("run_clerk", {"query": "go"})
+        body = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        waits = blocked.read(body)
+        assert waits is not None
+        url = waits.events[0]["answerUrl"]
+        assert url == f"{listening.place}questions/{waits.events[0]['actionId']}"
+        assert token not in str(body)
+        async with httpx2.AsyncClient(headers=HTML) as person:
+            await person.get(listening.address)
+            page = await person.get(url)
+            assert "add_observation" in page.text
+            answered = await person.post(
+                f"{listening.place}questions/answer",
+                headers={"origin": listening.place.rstrip("/")},
+                data={"question": waits.events[0]["actionId"], "decision": "approved"},
+            )
+            assert answered.status_code in (200, 303)
+        await listening.aclose()
