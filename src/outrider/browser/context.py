@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.browser.browser import OPEN_SECONDS, Browser
+from outrider.browser.browser import OPEN_SECONDS, Browser, Host
 from outrider.browser.cdp import Channel
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
@@ -21,6 +21,7 @@ class Context:
     Attributes:
         id: The browser's name of it; None for a browser's own context.
         pages: Those that it has made in a browser's own context.
+        host: Whose it is.
         proxy: Its way out; None where the guard does not hold (somebody else's browser).
     """
 
@@ -28,6 +29,15 @@ class Context:
     id: str | None
     proxy: EgressProxy | None
     pages: list[Page] = field(default_factory=list)
+    host: Host | None = None
+
+    def belongs_to(self, host: Host) -> None:
+        """Whoever takes the pop-ups that open here."""
+        self.host = host
+        if self.id is None:
+            self.browser.guests.append(host)
+        else:
+            self.browser.hosts[self.id] = host
 
     def reason(self, host: str) -> str | None:
         """Why the proxy refused a host."""
@@ -59,6 +69,7 @@ class Context:
 
     async def _close_guests(self) -> None:
         """In somebody else's context only our own pages are closed."""
+        self.browser.guests[:] = [each for each in self.browser.guests if each is not self.host]
         for page in self.pages:
             if page.lost is None:
                 await self.browser.close_page(page)

@@ -1,5 +1,6 @@
 """Whether a page still answers: a script without end lets nothing else in."""
 
+from outrider.browser.cdp import BrowserGone
 from outrider.browser.dialogs import Dialogs
 from outrider.browser.page import Page
 from outrider.core.errors import Unavailable
@@ -39,3 +40,9 @@ class Pulse:
         hangs = not await page.answers(KNOWN_SECONDS if known else PATIENCE)
         self._hanging = page if hangs else None
         return hangs
+
+
+def browser_gone(reason: str, url: str) -> BrowserGone:
+    """What is said of a session whose browser is gone."""
+    message = f"the browser is gone: {reason}; the session was at {url}"
+    return BrowserGone(message, code="browser_gone", hint=REOPEN, details={"url": url})

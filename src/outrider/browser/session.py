@@ -23,7 +23,7 @@ from outrider.browser.network import Network
 from outrider.browser.options import Options
 from outrider.browser.page import Clip, Page
 from outrider.browser.parking import Parked, kept, woken
-from outrider.browser.pulse import REOPEN, Pulse
+from outrider.browser.pulse import REOPEN, Pulse, browser_gone
 from outrider.browser.screencast import Screencast
 from outrider.browser.settings import BrowserSettings
 from outrider.browser.tabs import Tabs
@@ -67,8 +67,7 @@ class Session:
         self.notes: list[str] = []
         self.lost: OutriderError | None = None
         self.closed = False
-        self._settings = settings
-        self._guard = guard
+        self._settings, self._guard = settings, guard
         self._context: Context | None = None
         self._parked: Parked | None = None
         self._pulse = Pulse(self.dialogs)
@@ -85,10 +84,7 @@ class Session:
         """Moves into a context, after the first start or after a crash."""
         await self.leave()
         self._context, self.lost = context, None
-        if context.id is None:
-            context.browser.guests.append(self)
-        else:
-            context.browser.hosts[context.id] = self
+        context.belongs_to(self)
         if state:
             await self._belongings.put(context, state)
         self.downloads.stop()
@@ -112,10 +108,7 @@ class Session:
     @property
     def url(self) -> str:
         """Where it is, or was."""
-        if self._parked:
-            return self._parked.url
-        current = self.tabs.current
-        return current.frames.main.url if current and current.frames.main else BLANK
+        return self._parked.url if self._parked else self.tabs.url
 
     @property
     def known_title(self) -> str:
@@ -130,8 +123,7 @@ class Session:
     def left_behind(self, session_id: str, url: str, memory: dict[str, Any] | None) -> None:
         """Becomes a session of a process that has died: with nothing but its name, address and what it had stored."""
         self.id, self._belongings.memory, self._parked = session_id, memory, Parked((url,), 0)
-        message = f"the browser is gone with the process that it was in; the session was at {url}"
-        self.lost = BrowserGone(message, code="browser_gone", hint=REOPEN, details={"url": url})
+        self.lost = browser_gone("the process that it was in has ended", url)
 
     @property
     def browser_gone(self) -> bool:
@@ -285,8 +277,6 @@ class Session:
         context, self._context = self._context, None
         if context is None:
             return
-        if self in context.browser.guests:
-            context.browser.guests.remove(self)
         with suppress(OutriderError):
             await context.aclose()
 
@@ -398,8 +388,7 @@ class Session:
 
     def _browser_lost(self, reason: str) -> None:
         if not self.closed:
-            message = f"the browser is gone: {reason}; the session was at {self.url}"
-            self.lost = BrowserGone(message, code="browser_gone", hint=REOPEN, details={"url": self.url})
+            self.lost = browser_gone(reason, self.url)
 
     def _is_mine(self, frame_id: str) -> bool:
         return any(frame_id == page.target_id or page.frames.get(frame_id) for page in self.tabs)

@@ -48,6 +48,11 @@ class Tabs:
         """The one that is worked on, unless it has crashed."""
         return self._current if self._current and self._current.lost is None else None
 
+    @property
+    def url(self) -> str:
+        """The address of the one that is worked on."""
+        return self._current.frames.main.url if self._current and self._current.frames.main else "about:blank"
+
     def on_front(self, watcher: Callable[[], None]) -> None:
         """Calls `watcher` whenever another page may be worked on."""
         self._on_front.append(watcher)
