@@ -1,6 +1,7 @@
 """`outrider token`: bearer tokens for people and programs of a team; made, listed, taken back."""
 
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ async def _created(settings: Any, person: str, wish: dict[str, Any]) -> "tuple[T
             label=wish["label"],
             role=wish["role"],
             workspaces=wish["workspaces"],
-            toolsets=_toolsets(app.every, wish["toolsets"]),
+            toolsets=_toolsets(app.every, settings.settings.mcpServers, wish["toolsets"]),
             days=None if wish["forever"] else wish["days"],
         )
         await identity.audit.note("token.create", f"{token.id} for {token.person}", credential="command line")
@@ -115,15 +116,18 @@ async def _revoked(settings: Any, token_id: str) -> "Token":
         return token
 
 
-def _toolsets(every: dict[str, Any], wanted: str | None) -> tuple[str, ...] | None:
-    """The true names of the toolsets. Raises InvalidInput for an unknown one."""
+def _toolsets(every: dict[str, Any], servers: Iterable[str], wanted: str | None) -> tuple[str, ...] | None:
+    """The true names of the toolsets, and of other MCP servers. Raises InvalidInput for an unknown one."""
     if wanted is None or wanted.strip() == "all":
         return None
-    known = {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
+    from outrider.agents.remote import toolset_of
+
+    known = {name: toolset_of(name) for name in servers}
+    known |= {name: each.name for each in every.values() for name in (each.name, each.display_name, *each.aliases)}
     names = [part.strip() for part in wanted.split(",") if part.strip()]
     for name in names:
         if name not in known:
-            raise InvalidInput(f"--toolsets: no toolset {name!r}", hint=f"the toolsets are {', '.join(every)}")
+            raise InvalidInput(f"--toolsets: no toolset {name!r}", hint=f"there are {', '.join(dict.fromkeys(known))}")
     return tuple(dict.fromkeys(known[name] for name in names))
 
 
