@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from outrider.agents.bell import ring
 from outrider.agents.event import EventKind, RunEvent
 from outrider.agents.run import RESTING
 from outrider.core.db import Database
@@ -88,7 +89,9 @@ class EventLog:
 def _insert(connection: "Connection", events: Iterable[RunEvent]) -> None:
     from outrider.agents.tables import run_events as table
 
-    connection.execute(table.insert(), [asdict(event) for event in events])
+    rows = [asdict(event) for event in events]
+    connection.execute(table.insert(), rows)
+    ring(connection, {row["run_id"] for row in rows})
 
 
 @cache

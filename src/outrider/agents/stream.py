@@ -9,12 +9,13 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
 
+from outrider.agents.bell import WAITING, Bell
 from outrider.agents.event import DELTAS, EventKind, RunEvent
 from outrider.agents.event_log import End, EventLog, TakenError
 from outrider.agents.run import RESTING, RunRows
@@ -75,12 +76,12 @@ class _Ear:
         self.heard_at = time.monotonic()
         self.arrived.set()
 
-    def due(self, now: float, *, here: bool) -> float:
+    def due(self, now: float, *, rung: bool) -> float:
         """When it is time to look whether the database has more for it."""
         if self.rests:
             return 0.0
         quiet = now - self.heard_at
-        return self.looked_at + (GLANCE if here else SOON if quiet < PAUSE else LATER)
+        return self.looked_at + (GLANCE if rung else SOON if quiet < PAUSE else LATER)
 
     def ends(self, end: End) -> bool:
         quiet = time.monotonic() - self.heard_at
@@ -109,6 +110,8 @@ class Streams:
         self._writer: asyncio.Task[None] | None = None
         self._looker: asyncio.Task[None] | None = None
         self._nudged = asyncio.Event()
+        self.waiting: Callable[[], None] = lambda: None  # is told when a run waits for a process with room
+        self.bell = Bell(database, self._rung)
         self._told_at = 0.0
         self._telling: asyncio.TimerHandle | asyncio.Handle | None = None
 
@@ -182,6 +185,7 @@ class Streams:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.bell.close()
         self._writer = self._looker = self._telling = None
         for ear in self._ears:
             ear.over = True
@@ -260,6 +264,7 @@ class Streams:
 
     def _begin(self, ear: _Ear, events: Sequence[RunEvent], after: int) -> None:
         """From what is written to what is told."""
+        self.bell.listen()
         ear.known, ear.begun = after, True
         ear.events.clear()
         ear.give(event for event in events if event.seq > after)
@@ -285,6 +290,12 @@ class Streams:
                 if ear.rests:
                     self._nudged.set()
 
+    def _rung(self, what: str) -> None:
+        if what == WAITING:
+            self.waiting()
+        else:
+            self._nudge(what)
+
     def _nudge(self, run_id: str) -> None:
         for ear in self._ears:
             if ear.run_id == run_id:
@@ -309,7 +320,9 @@ class Streams:
 
     def _due(self) -> list[tuple[_Ear, float]]:
         now = time.monotonic()
-        return [(ear, ear.due(now, here=ear.run_id in self._lines)) for ear in self._ears if ear.begun]
+        return [
+            (ear, ear.due(now, rung=self.bell.hears or ear.run_id in self._lines)) for ear in self._ears if ear.begun
+        ]
 
     async def _look_for(self, ears: Sequence[_Ear]) -> None:
         ends = await self._log.ends({ear.run_id for ear in ears}) if ears else {}

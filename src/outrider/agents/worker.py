@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.agents.approvals import Questions
+from outrider.agents.bell import WAITING, ring
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Meter, Usage
@@ -114,6 +115,8 @@ class Worker:
                     await locks.close()
                     raise
                 self._engine, self._locks = engine, locks
+                self._streams.waiting = self._wake
+                self._streams.bell.listen()
                 self._watcher = asyncio.get_running_loop().create_task(self._watch())
             return self._engine
 
@@ -163,8 +166,11 @@ class Worker:
             await self.dispatch()
 
     async def dispatch(self) -> None:
-        """Begins waiting runs, as many as there is room for in this process."""
-        if not self._settings.runs or self._closing:
+        """Begins waiting runs, as many as there is room for in this process; else others are told."""
+        if self._closing:
+            return
+        if not self._settings.runs:
+            await self._database.short(lambda connection: ring(connection, [WAITING]), write=True)
             return
         engine = await self.opened()
         async with self._taking:
@@ -186,7 +192,7 @@ class Worker:
         found = await self._lost(theirs) if theirs else []
         for run in found:
             await self._retake(run)
-        if found or self.works:
+        if found or (self.works and self._settings.runs):
             await self.dispatch()
         return [run.id for run in found]
 
@@ -346,6 +352,9 @@ class Worker:
         await self._streams.append(run.id, [("status", told | ({"error": outcome.error} if outcome.error else {}))])
 
     # Looking after others' runs, and after those that were cancelled
+
+    def _wake(self) -> None:
+        self._woken.set()
 
     async def _watch(self) -> None:
         while True:

@@ -25,7 +25,7 @@ GLANCE = 1.0  # seconds between looks at a crawl that another process works on
 Keeper = Callable[[dict[str, Any]], Keep | None]
 
 
-def _nowhere(errand: dict[str, Any]) -> None:  # noqa: ARG001 - a Keeper
+def _nowhere(errand: dict[str, Any]) -> None:
     """Pages are only read."""
 
 
