@@ -28,6 +28,7 @@ from outrider.serve.connections import Desk, repeats
 log = logging.getLogger("outrider.app.daemon")
 FIRST_WORDS = 30.0  # seconds that a connection has to say who it is
 PATIENCE = 30.0  # seconds that calls under way have when another daemon takes over, or this one is told to stop
+LOOK_AGAIN = 0.02  # seconds between looks for the next daemon's door
 LOOK = 60.0  # seconds between looks whether anybody can still find us
 MINUTE = 60.0
 # Of the screen and the person's desktop: who starts the daemon may have had none of it.
@@ -122,6 +123,8 @@ class Daemon:
                 await self._welcome(visitor, unpacked(payload))
         except Refusal as refusal:
             visitor.send(frames.EXIT, refusal.text.encode("utf-8", "replace"), refusal.code)
+        except asyncio.CancelledError:
+            return  # the process ends; nobody waits for this task, and asyncio would call that an error
         except (TimeoutError, ValueError) as error:
             log.warning("a connection was not understood: %s", error)
         except Exception:
@@ -230,12 +233,21 @@ class Daemon:
         """Takes nobody new, lets the next daemon begin, and waits until what is under way here is answered."""
         await self._door.close()
         self._let_go()
+        if kind == frames.MOVE:
+            await self._next()
         for visitor in self._guests:
             visitor.send(kind)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*(self._settled(each) for each in list(self._guests)))
         self._over.set()
+
+    async def _next(self) -> None:
+        """Waits until the next daemon listens: whoever was told earlier might start one of its own, older version."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while not self._door.answered:  # noqa: ASYNC110 - it is another process
+                    await asyncio.sleep(LOOK_AGAIN)
 
     async def _settled(self, visitor: Visitor) -> None:
         """Waits until a host sends nothing more here, and has the answers that it waits for."""

@@ -43,6 +43,11 @@ class Door:
         """Whether nobody can find the way here any more, because the file is gone."""
         return self._file is not None and _identity(self._place.socket) != self._file
 
+    @property
+    def answered(self) -> bool:
+        """Whether there is a door here that is not ours, after ours was closed."""
+        return Path(self._place.socket).is_socket() or Path(self._place.token).is_file()
+
     async def close(self) -> None:
         """Lets nobody in any more; who is in stays."""
         if self._server is None:
