@@ -1,14 +1,15 @@
 """`outrider doctor`: everything that could have been forgotten, each with its remedy."""
 
-import shutil
 import sys
 from collections.abc import AsyncGenerator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from outrider.cli.finding import Finding
+from outrider.cli.keeping import keeping
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run
 from outrider.core.errors import OutriderError
@@ -18,18 +19,7 @@ if TYPE_CHECKING:
     from outrider.agents.definition import Agent
     from outrider.app import App
 
-State = Literal["ok", "note", "bad"]
 MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
-LOW_SPACE = 200_000_000  # bytes; the page cache alone may take as much
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    state: State
-    what: str
-    remedy: str = ""
 
 
 @click.command()
@@ -37,7 +27,7 @@ class Finding:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @setting
 def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
-    """Check settings, storage, keys, models, agents, isolation of code and (with --online) the way to the web."""
+    """Check settings, database, artifacts, keys, models, agents, isolation of code and, with --online, the web."""
     findings = run(lambda: _examine(loaded(sets), online=online), as_json=as_json)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -54,7 +44,7 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
     findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
     findings += [Finding("note", warning) for warning in settings.warnings]
     async with open_app(settings) as app:
-        findings += [each async for each in _storage(app)]
+        findings += [each async for each in keeping(app)]
         findings += [each async for each in _providers(app)]
         findings += _browser(app)
         findings += [each async for each in _models(app)]
@@ -64,19 +54,6 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
         if online:
             findings += [each async for each in _web(app)]
     return findings
-
-
-async def _storage(app: "App") -> AsyncGenerator[Finding]:
-    folder = app.loaded.settings.data_dir
-    try:
-        async with app.database.write():
-            yield Finding("ok", f"the database in {folder} can be written")
-    except OutriderError as error:
-        yield Finding("bad", error.message, error.hint)
-        return
-    free = shutil.disk_usage(folder).free if folder.exists() else LOW_SPACE
-    if free < LOW_SPACE:
-        yield Finding("note", f"only {free // 1_000_000} MB are free in {folder}", "free space, or set `data_dir`")
 
 
 async def _providers(app: "App") -> AsyncGenerator[Finding]:

@@ -1,0 +1,52 @@
+"""`outrider doctor` on where things are kept: SQLite and a folder, Postgres and S3, and what is wrong there."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import object_storage
+import postgres
+
+PROGRAMS = postgres.found()
+
+
+def doctor(**environ: str) -> dict[str, dict[str, str]]:
+    """What it found, by what it says."""
+    command = [sys.executable, "-W", "error", "-m", "outrider", "doctor", "--json"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | environ)
+    assert ended.stdout, ended.stderr
+    return {each["what"]: each for each in json.loads(ended.stdout)}
+
+
+def beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, str]:
+    [one] = [each for what, each in found.items() if what.startswith(words)]
+    return one
+
+
+def test_a_laptop_is_fine_and_told_of_what_makes_vectors(home: Path):
+    found = doctor()
+    assert beginning(found, "the database is of revision")["state"] == "ok"
+    assert beginning(found, "artifacts can be kept in")["what"].endswith("/.outrider/artifacts")
+    assert beginning(found, "search by meaning: vectors of")["state"] == "ok"
+
+
+@pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
+def test_many_machines_are_told_what_they_must_have_in_common(home: Path):
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as server, object_storage.serving() as s3:
+        found = doctor(OUTRIDER_DATABASE=server.address)
+        assert beginning(found, "paused calls can be answered on this machine only")["state"] == "note"
+        assert "artifacts.storage" in beginning(found, "artifacts are in")["remedy"]
+        shared = {"OUTRIDER_SERVE__STATE_KEY": "k" * 32, "OUTRIDER_ARTIFACTS__STORAGE": s3.address("x")}
+        found = doctor(OUTRIDER_DATABASE=server.address, **shared, **object_storage.KEYS)
+        assert beginning(found, "artifacts can be kept in")["what"].endswith("s3://outrider-tests/x")
+        assert [what for what in found if what.startswith(("paused calls", "artifacts are in"))] == []
+        wrong = doctor(OUTRIDER_DATABASE=server.address, OUTRIDER_ARTIFACTS__STORAGE=s3.address(bucket="nobody-has-it"))
+        assert beginning(wrong, "artifacts in s3://nobody-has-it")["state"] == "bad"
+        server.stop()
+        away = doctor(OUTRIDER_DATABASE=server.address)
+        assert beginning(away, "the database cannot be used")["state"] == "bad"
