@@ -71,9 +71,9 @@ class Server:
             self._has_tables = True
         return self.fresh("tables")
 
-    def sql(self, statement: str) -> str:
+    def sql(self, statement: str, name: str = "postgres") -> str:
         """What `psql` prints: one row a line, columns parted by a bar."""
-        command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", "postgres", "-AtXqc", statement]
+        command = [self.programs / "psql", "-h", self.folder, "-U", "outrider", "-d", name, "-AtXqc", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout.strip()
 
     def start(self, *options: str) -> None:

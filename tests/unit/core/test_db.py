@@ -73,6 +73,30 @@ async def main():
     await database.close()
 anyio.run(main)
 """
+FILL_AND_FREE_THE_DISK = """
+import resource
+async def main():
+    database = Database.file(Path(sys.argv[1]))
+    await insert(database, "first")
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, most))
+    kept = 0
+    try:
+        for kept in range(1_000):
+            key = f"{kept}" * 1_000
+            await database.short(lambda connection: connection.execute(counters.insert(), [row(key)]), write=True)
+    except Unavailable:
+        pass
+    async with database.read() as connection:
+        print(kept, len((await connection.execute(counters.select())).all()))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    await insert(database, "after")
+    await database.short(lambda connection: connection.execute(counters.insert(), [row("short after")]), write=True)
+    async with database.read() as connection:
+        print(len((await connection.execute(counters.select())).all()))
+    await database.close()
+anyio.run(main)
+"""
 OPEN_AS_NOBODY = """
 async def attempt(path):
     database = Database.file(Path(path))
@@ -355,6 +379,38 @@ def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("SELECT count(*) FROM citation_counters WHERE key = 'first'").fetchall() == [(1,)]
     connection.close()
+
+
+def test_once_the_disk_has_space_again_work_goes_on_in_the_same_process(tmp_path: Path):
+    before, after = finish(start(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
+    kept, there = map(int, before.split())
+    assert 0 < kept < 999
+    assert there == kept + 1  # all that was said to be stored, and nothing else
+    assert int(after) == there + 2
+
+
+@pytest.mark.parametrize("short", [False, True], ids=["transaction", "short"])
+async def test_a_lock_that_another_process_keeps_for_long_is_told_and_nothing_is_lost(tmp_path: Path, short: bool):
+    path = tmp_path / "outrider.db"
+    database = Database(f"sqlite:///{path}?timeout=0.2")
+    await insert(database, "before")
+    holder = sqlite3.connect(path)
+    holder.execute("BEGIN IMMEDIATE")
+
+    async def write() -> None:
+        if short:
+            await database.short(lambda connection: connection.execute(counters.insert(), [row("late")]), write=True)
+        else:
+            await insert(database, "late")
+
+    with anyio.fail_after(20), pytest.raises(Unavailable, match="database is locked"):
+        await write()
+    assert await keys(database) == ["before"]
+    holder.rollback()
+    holder.close()
+    await write()
+    assert await keys(database) == ["before", "late"]
+    await database.close()
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new file", "existing file"])

@@ -31,6 +31,11 @@ AT_COMMIT = """
 CREATE CONSTRAINT TRIGGER leaving AFTER INSERT ON citation_counters
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()
 """
+SKEWED = """
+CREATE SCHEMA skewed;
+CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz AS
+$$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$ LANGUAGE sql
+"""
 WITHOUT_DRIVER = """
 import sys
 import anyio
@@ -275,6 +280,21 @@ async def test_the_clock_is_the_servers(database: Database):
         theirs = (await connection.execute(text("SELECT extract(epoch FROM clock_timestamp())"))).scalar_one()
     assert abs(database.now() - float(theirs)) < 5
     assert abs(database.now() - time.time()) < 5
+
+
+async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: postgres.Server):
+    """The server's clock is an hour ahead, as far as anybody who asks it can tell."""
+    address = server.migrated()
+    name = address.split("@/")[1].split("?")[0]
+    server.sql(SKEWED, name)
+    server.sql(f"ALTER DATABASE {name} SET search_path = skewed, pg_catalog, public")
+    database = Database(address)
+    before = database.now()
+    async with database.read():
+        pass
+    assert abs(before - time.time()) < 60
+    assert abs(database.now() - time.time() - 3_600) < 60
+    await database.close()
 
 
 async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server, monkeypatch: pytest.MonkeyPatch):

@@ -11,7 +11,7 @@ from outrider.core.errors import NotConfigured
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import URL, Connection, Engine
     from sqlalchemy.ext.asyncio import AsyncEngine
 
 BUSY_SECONDS = 15.0  # how long a transaction waits for what another has locked, here and in another process
@@ -64,8 +64,8 @@ def short_engine(url: str) -> "Engine":
     """A synchronous engine of SQLite without a pool."""
     from sqlalchemy import NullPool, create_engine, event, make_url
 
-    options = {"timeout": BUSY_SECONDS, "factory": _Connection}
-    engine = create_engine(make_url(url).set(drivername="sqlite"), connect_args=options, poolclass=NullPool)
+    made = make_url(url).set(drivername="sqlite")
+    engine = create_engine(made, connect_args=_options(made), poolclass=NullPool)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -116,12 +116,17 @@ def _sqlite(url: str) -> "AsyncEngine":
     from sqlalchemy import event, make_url
     from sqlalchemy.ext.asyncio import create_async_engine
 
-    Path(make_url(url).database or ":memory:").parent.mkdir(parents=True, exist_ok=True)
-    options = {"timeout": BUSY_SECONDS, "factory": _Connection, "async_creator_fn": _connect_sqlite}
-    engine = create_async_engine(url, connect_args=options)
+    made = make_url(url)
+    Path(made.database or ":memory:").parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(url, connect_args=_options(made) | {"async_creator_fn": _connect_sqlite})
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _options(url: "URL") -> dict[str, Any]:
+    """How long a lock is waited for may stand in the address: `sqlite:///…?timeout=60`."""
+    return {"timeout": float(str(url.query.get("timeout", BUSY_SECONDS))), "factory": _Connection}
 
 
 async def _connect_sqlite(*place: Any, **options: Any) -> Any:
