@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from outrider.core.db import Database
@@ -12,6 +12,7 @@ from outrider.identity.audit import Audit
 from outrider.identity.oauth import Provider
 from outrider.identity.principal import Principal, Unrecognised
 from outrider.identity.settings import IdentitySettings
+from outrider.identity.standing import lost
 from outrider.identity.tokens import Tokens
 from outrider.identity.workspaces import Workspaces
 
@@ -45,6 +46,7 @@ class Identity:
         self.workspaces = Workspaces(database)
         self.audit = Audit(database)
         self.provider = Provider(settings.oauth, database, http, clock=clock) if settings.oauth.issuer else None
+        self._database = database
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
@@ -69,6 +71,15 @@ class Identity:
         if known.principal.expires_at is not None and now >= known.principal.expires_at:
             raise Unrecognised("this token has expired")
         return known.principal
+
+    async def lost(self, principals: Collection[Principal]) -> set[Principal]:
+        """Those who have lost what they came in with: it was revoked or expired, or they are in no workspace any more.
+
+        One query for hundreds of them. Raises Unavailable.
+        """
+        oauth = self.settings.oauth
+        members = not (oauth.workspaces_claim or oauth.default_workspace)
+        return await lost(principals, self._database, self._clock(), members=members)
 
     async def _looked_up(self, credential: str, key: str) -> _Known:
         try:

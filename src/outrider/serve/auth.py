@@ -70,7 +70,7 @@ class Gate:
             Answers(provider.settings.resource, tuple(provider.settings.scopes)) if provider is not None else Answers()
         )
         self._refused_at = float("-inf")
-        self._inside: dict[anyio.CancelScope, str] = {}
+        self._inside: dict[anyio.CancelScope, Principal] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -90,7 +90,7 @@ class Gate:
             await entered(scope, receive, send)
             return
         scope["user"] = Caller(entered, address)
-        await self._served(scope, receive, send, shown)
+        await self._served(scope, receive, send, entered)
 
     def _is_operator(self, shown: str) -> bool:
         return bool(self._token) and hmac.compare_digest(shown.encode("utf-8", "replace"), self._token)
@@ -142,7 +142,7 @@ class Gate:
 
     # Whoever loses their rights while a request is open loses the request, too: streams may stay open for days.
 
-    async def _served(self, scope: Scope, receive: Receive, send: Send, shown: str) -> None:
+    async def _served(self, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
         begun = False
 
         async def noted(message: Message) -> None:
@@ -151,7 +151,7 @@ class Gate:
             await send(message)
 
         with anyio.CancelScope() as inside:
-            self._inside[inside] = shown
+            self._inside[inside] = principal
             try:
                 await self._app(scope, receive, noted)
             finally:
@@ -172,21 +172,13 @@ class Gate:
     async def _watch(self) -> None:
         while True:
             await anyio.sleep(KNOWN_SECONDS)
-            for shown in set(self._inside.values()):
-                if not await self._still_good(shown):
-                    for inside, whose in list(self._inside.items()):
-                        if whose == shown:
-                            inside.cancel()
-
-    async def _still_good(self, shown: str) -> bool:
-        """Whether it lets its holder in; while nobody can tell, what was let in may stay."""
-        try:
-            (await self._identity.principal(shown)).acting()
-        except (Unrecognised, ScopeMissing, Refused):
-            return False
-        except OutriderError:
-            return True
-        return True
+            if not self._inside:
+                continue
+            with suppress(OutriderError):  # while nobody can tell, who was let in may stay
+                lost = await self._identity.lost(set(self._inside.values()))
+                for inside, principal in list(self._inside.items()):
+                    if principal in lost:
+                        inside.cancel()
 
 
 def _guarded(path: str) -> bool:
