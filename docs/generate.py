@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from outrider.app import open_app
 from outrider.core.policy import stake_of
@@ -93,6 +93,7 @@ def _section(model: type[BaseModel], above: str) -> Iterator[str]:
 
 
 def _default(value: object) -> str:
+    value = value.get_secret_value() if isinstance(value, SecretStr) else value
     return _code(str(value) if isinstance(value, Path) else value)
 
 
