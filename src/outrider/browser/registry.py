@@ -118,11 +118,12 @@ class Registry:
         found = await self._where(table.c.id == storable(session_id, 40), table.c.owner == storable(owner, 200))
         return found[0] if found else None
 
-    async def elsewhere(self, owner: str) -> list[Known]:
-        """An owner's sessions in other processes, oldest first. Raises Unavailable."""
+    async def elsewhere(self, owner: str | None = None) -> list[Known]:
+        """The sessions in other processes, of an owner or all, oldest first. Raises Unavailable."""
         from outrider.browser.tables import browser_sessions as table
 
-        return await self._where(table.c.owner == storable(owner, 200), table.c.replica != self._replica)
+        theirs = [table.c.owner == storable(owner, 200)] if owner is not None else []
+        return await self._where(table.c.replica != self._replica, *theirs)
 
     async def take(self, known: Known) -> bool:
         """Makes a dead process's session this one's; False if another was faster. Raises Unavailable."""

@@ -15,8 +15,10 @@ from browser_house import desk as browser_desk
 from browser_house import said
 from cutting import Cut, cut_through
 from dashboard_desk import NARROW, Desk, View, desk
+from outrider.app.edge import Sealing
 from outrider.browser.browser import Browser
 from outrider.browser.control_input import TYPED
+from outrider.browser.registry import Registry
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60
@@ -344,6 +346,25 @@ async def test_closed_sleeping_and_crashed_sessions_say_so(stage: Stage):
     await view.sees("Watching")
     await stage.house.call("closeSession", sessionId=session)
     await view.sees("This session is closed")
+
+
+async def test_a_session_of_another_process_says_where_it_is(stage: Stage):
+    app = stage.house.house.app
+    session = await stage.house.open()
+    theirs = Registry(app.database, "p_other", Sealing(app.loaded))
+    await theirs.note(stage.house.inside(session))
+    await app.browsers.close_all("default")
+    app.browsers.registry = Registry(app.database, "p_mine", Sealing(app.loaded))
+    try:
+        view = await stage.office.open("/live")
+        await view.sees("in another process")
+        await view.hands.click(f"a[data-id='{session}']")
+        await view.sees("only in the dashboard of process p_other")
+        await view.sees("/form")
+        assert await view.js("document.getElementById('stage').hidden")
+        assert view.complaints == []
+    finally:
+        app.browsers.registry = None
 
 
 async def test_hostile_titles_addresses_and_arguments_are_only_shown(stage: Stage):

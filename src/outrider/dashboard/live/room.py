@@ -1,6 +1,7 @@
 """What all watchers of one dashboard share, so that ten of them cost no more than one."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from outrider.browser import Session
@@ -8,7 +9,7 @@ from outrider.core.errors import NotFound, OutriderError
 from outrider.dashboard.house import House
 from outrider.dashboard.limits import RateLimit
 from outrider.dashboard.live.goals import Goals
-from outrider.dashboard.live.telling import run_of, told
+from outrider.dashboard.live.telling import run_of, told, told_of
 
 # The original allows 120 inputs a minute and connection, which stops whoever types, and nobody who reconnects.
 INPUTS = 120 * 60  # a minute and signed-in browser: a mouse tells of itself 60 times a second
@@ -38,12 +39,14 @@ class Room:
         self._looked_at = 0.0
         self._told_at = 0.0
         self._sessions: list[dict[str, Any]] = []
+        self._elsewhere: list[dict[str, Any]] = []
 
     def sessions(self) -> list[dict[str, Any]]:
-        """All sessions of this process, the newest first."""
+        """All sessions, those of this process and the newest first."""
         if time.monotonic() - self._told_at >= FRESH:
             self._told_at = time.monotonic()
-            self._sessions = [self._told(each) for each in self.house.browsers.list()[::-1]]
+            mine = [self._told(each) for each in self.house.browsers.list()[::-1]]
+            self._sessions = [*mine, *self._elsewhere]
         return self._sessions
 
     def changed(self) -> None:
@@ -62,6 +65,7 @@ class Room:
         if time.monotonic() - self._looked_at < LOOK:
             return
         self._looked_at = time.monotonic()
+        await self._look_elsewhere()
         sessions = self.house.browsers.list()
         self._titles = {each.id: self._titles.get(each.id, "") for each in sessions}
         for session in sessions:
@@ -85,6 +89,12 @@ class Room:
                 for name, cast in casts.items()
             },
         }
+
+    async def _look_elsewhere(self) -> None:
+        registry = self.house.browsers.registry
+        if registry is not None:
+            with suppress(OutriderError):  # a database that is away for a moment: what was known is shown on
+                self._elsewhere = [told_of(each) for each in (await registry.elsewhere())[::-1]]
 
     def _told(self, session: Session) -> dict[str, Any]:
         title = self._titles.get(session.id, "") or session.options.title

@@ -4,6 +4,7 @@ from typing import Any
 
 from outrider.browser import Session
 from outrider.browser.redact import clean_message
+from outrider.browser.registry import Known
 from outrider.core.underway import Doing, Underway
 from outrider.dashboard.live.goals import Goals
 
@@ -37,6 +38,21 @@ def told(session: Session, underway: Underway, goals: Goals, title: str) -> dict
         "viewers": session.screencast.viewers,
         "tabs": [_tab(session, number, page) for number, page in enumerate(session.tabs, 1)],
         "dialog": {"kind": waiting.kind, "message": clean_message(waiting.message)} if waiting else None,
+    }
+
+
+def told_of(known: Known) -> dict[str, Any]:
+    """A session of another process, as far as the database knows it: `status` is `elsewhere`."""
+    return {
+        "id": known.id,
+        "url": known.url[:URL],
+        "title": known.title[:TITLE] or "Untitled page",
+        "owner": known.owner[:TITLE],
+        "status": "elsewhere",
+        "there": known.status,
+        "replica": known.replica,
+        "created_at": round(known.created_at, 3),
+        "used_at": round(known.used_at, 3),
     }
 
 

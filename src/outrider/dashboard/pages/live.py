@@ -23,7 +23,8 @@ async def show(request: Request) -> Response:
     await room.look()
     sessions = room.sessions() if may_see(request, NOBODY) else []
     wanted = request.query_params.get("session", "")
-    chosen = next((each for each in sessions if each["id"] == wanted), sessions[0] if sessions and not wanted else None)
+    shown = [each for each in sessions if each["id"] == wanted or (not wanted and each["status"] != "elsewhere")]
+    chosen = shown[0] if shown else None
     return await render.page(
         request, "live.html", sessions=sessions, chosen=chosen, wanted=wanted, qualities=list(QUALITIES)
     )

@@ -39,7 +39,7 @@ line.on("lost", () => {
 });
 line.on("sessions", (found) => {
   sessions = found;
-  if (!chosen && sessions.length) choose(sessions[0].id);
+  if (!chosen && sessions.some((each) => each.status !== "elsewhere")) choose(sessions[0].id);
   list();
   render();
 });
@@ -149,6 +149,7 @@ function list() {
 }
 
 function stateOf(session) {
+  if (session.status === "elsewhere") return ["in another process", ""];
   if (session.status === "crashed") return ["crashed", "bad"];
   if (session.control.holder) return ["a person has control", "info"];
   if (session.control.paused) return [session.busy ? "pausing" : "paused", "warn"];
@@ -168,11 +169,14 @@ function stageState(session) {
 }
 
 function render() {
-  const session = sessions.find((each) => each.id === chosen);
+  const known = sessions.find((each) => each.id === chosen);
+  const elsewhere = known?.status === "elsewhere";
+  const session = elsewhere ? undefined : known;
   const over = ended || !session;
   $("nothing").hidden = Boolean(chosen) || sessions.length > 0;
-  $("gone").hidden = !(chosen && !session && (ended || reachable) && !screen.drawn);
-  $("stage").hidden = !session && !screen.drawn;
+  $("gone").hidden = !(chosen && !session && (ended || reachable) && (elsewhere || !screen.drawn));
+  if (elsewhere) tellElsewhere(known);
+  $("stage").hidden = !session && (elsewhere || !screen.drawn);
   const [word, kind] = stageState(session);
   put($("state"), word);
   $("state").className = `badge ${kind}`;
@@ -191,6 +195,15 @@ function render() {
   notice(session);
   if (session) facts(session, acting);
   askDialog(session, acting);
+}
+
+function tellElsewhere({ title, url, owner, replica, there }) {
+  put($("gonewhat"), `${title} is in another process`);
+  put($("gonewhy"), `Its pictures can be seen, and it can be paused, only in the dashboard of process ${replica}. It is ${there} at ${url}.`);
+  if ($("gonecalls").dataset.of !== owner) {
+    $("gonecalls").dataset.of = owner;
+    $("gonecalls").replaceChildren("All that was called in its conversation: ", calls(owner));
+  }
 }
 
 function notice(session) {
@@ -214,10 +227,14 @@ function facts(session, acting) {
   $("console").className = session.errors ? "warn" : "";
   put($("network"), count(session.requests, "request") + (session.failed ? `, ${session.failed} failed` : ""));
   $("network").className = session.failed ? "warn" : "";
-  const owner = [session.owner];
+  const owner = [calls(session.owner)];
   if (session.run) owner.push(" · ", element("a", { href: `${live.dataset.runs}/${encodeURIComponent(session.run)}` }, "the agent's run"));
   $("owner").replaceChildren(...owner);
   tabs(session, acting);
+}
+
+function calls(conversation) {
+  return element("a", { href: `${live.dataset.calls}?${new URLSearchParams({ session: conversation })}` }, conversation);
 }
 
 function call({ title, tool, arguments: given }) {
