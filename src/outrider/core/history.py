@@ -28,6 +28,7 @@ class Wanted:
         outcome: One outcome, or `failed` for all that are failures.
         text: Words in tool, message or arguments, in any case.
         since: Seconds since the epoch.
+        workspace: One workspace alone, of calls that name none if empty; None for all.
     """
 
     tool: str = ""
@@ -37,6 +38,7 @@ class Wanted:
     session: str = ""
     text: str = ""
     since: float = 0.0
+    workspace: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ def _matching(wanted: Wanted) -> "Select[Any]":
 
 
 def _conditions(wanted: Wanted) -> "list[ColumnElement[bool]]":
+    from sqlalchemy import func
+
     events = _events()
     names = ("tool", "toolset", "provider", "session")
     found = [events.c[name] == storable(value) for name in names if (value := getattr(wanted, name))]
@@ -142,6 +146,8 @@ def _conditions(wanted: Wanted) -> "list[ColumnElement[bool]]":
         found.append(events.c.at >= wanted.since)
     if wanted.text:
         found.append(_containing(wanted.text))
+    if wanted.workspace is not None:
+        found.append(func.coalesce(events.c.workspace, "") == storable(wanted.workspace))
     return found
 
 

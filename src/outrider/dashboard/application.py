@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -18,7 +18,7 @@ from outrider.dashboard import feed, files, pages, render
 from outrider.dashboard.feed import Feeds
 from outrider.dashboard.house import House
 from outrider.dashboard.launch import Launch
-from outrider.dashboard.page import Page, path_for
+from outrider.dashboard.page import Page
 from outrider.dashboard.security import Door
 
 STATIC = Path(__file__).parent / "static"
@@ -43,7 +43,6 @@ def dashboard_app(house: House, launch: Launch, *, hosts: Sequence[str] = ()) ->
     found = sorted(find(pages, Page), key=lambda page: page.order)
     app = Starlette(
         routes=[
-            *([] if any(page.name == "now" for page in found) else [Route("/", _first, name="root")]),
             Route("/feed", feed.show, name="feed"),
             Mount("/static", Files(directory=STATIC), name="static"),
             *files.ROUTES,
@@ -66,10 +65,6 @@ class Files(StaticFiles):
         answer = super().file_response(*args, **options)  # ty: ignore[invalid-argument-type]
         answer.headers["cache-control"] = "private, no-cache"
         return answer
-
-
-async def _first(request: Request) -> Response:
-    return RedirectResponse(path_for(request, request.app.state.pages[0].name), 303)
 
 
 async def _problem(request: Request, error: Exception) -> Response:

@@ -13,11 +13,16 @@ class Owner:
     identity: str | None = None
 
 
+def only_workspace(connection: HTTPConnection) -> str | None:
+    """The one workspace that who is signed in may see; None for all."""
+    return getattr(connection.state, "workspace", None)
+
+
 def may_see(connection: HTTPConnection, owner: Owner) -> bool:
     """Whether who is signed in may see what belongs to that owner.
 
     Who holds the token of the dashboard's address runs this Outrider, reads its database and sees everything. Where
     the state of a connection names a `workspace`, it is for that one alone.
     """
-    only = getattr(connection.state, "workspace", None)
+    only = only_workspace(connection)
     return only is None or (owner.workspace or "") == only

@@ -13,6 +13,7 @@ from outrider.core.errors import OutriderError
 from outrider.dashboard import shown
 from outrider.dashboard.page import Page, house_of, path_for
 
+START = "now"  # the page at the root
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -46,7 +47,7 @@ def fragment(request: Request, template: str, *, status: int = 200, **values: An
 def _here(request: Request) -> str:
     """The name of the page that the path belongs to."""
     path = request.url.path.removeprefix(request.scope.get("root_path", ""))
-    return path.strip("/").partition("/")[0]
+    return path.strip("/").partition("/")[0] or START
 
 
 async def _badges(request: Request) -> dict[str, int]:

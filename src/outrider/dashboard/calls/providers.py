@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from outrider.dashboard.shown import duration
 from outrider.search.access import ProviderStatus
 from outrider.search.health import Health
 
@@ -25,10 +26,11 @@ class State:
 def state(status: ProviderStatus) -> State:
     """What to say of it now."""
     health, now = status.health or Health(), time.time()
-    if blocked := health.why_not(now):
-        code, why = blocked
-        limited = code == "rate_limited"
-        return State(status, health, "asked to wait" if limited else "left alone", "warn" if limited else "bad", why)
+    if (limited := health.limited_until) is not None and limited > now:
+        return State(status, health, "asked to wait", "warn", f"for another {duration(limited - now)}")
+    if (opens := health.open_until) is not None and opens > now:
+        why = f"for another {duration(opens - now)}: {health.last_failure}, {health.streak} in a row"
+        return State(status, health, "left alone", "bad", why)
     if not status.usable:
         return State(status, health, "not set up", "", status.reason or status.remedy)
     if health.half_open(now):

@@ -8,13 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from outrider.core.errors import NotFound
 from outrider.core.figures import groups, spans, spread, spreads
-from outrider.core.history import FAILED, SAMPLE, History, Taken
+from outrider.core.history import FAILED, SAMPLE, History, Taken, Wanted
 from outrider.dashboard import feed, render
 from outrider.dashboard.calls import drawing, providers
 from outrider.dashboard.calls.asked import PERIODS, SECONDS, Asked, asked
 from outrider.dashboard.house import House
 from outrider.dashboard.page import Change, Page, house_of
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 
 ROWS = 100
 COLUMNS, WIDTH = 60, 600  # of the calls over time
@@ -26,7 +28,7 @@ async def show(request: Request) -> Response:
     history, wanted = await _history(request), asked(request)
     at = await feed.start(request, "calls")
     after = request.query_params.get("after", "")
-    part = await history.page(wanted.wanted, after=after, limit=ROWS)
+    part = await history.page(_wanted(request), after=after, limit=ROWS)
     values: dict[str, Any] = {"events": part.items, "asked": wanted, "older": part.after, "after": after}
     if request.query_params.get("part") == "rows":
         return render.fragment(request, "calls/rows.html", **values)
@@ -36,7 +38,7 @@ async def show(request: Request) -> Response:
 async def show_speed(request: Request) -> Response:
     """Waiting times and sizes, by tool and by who answered."""
     at, wanted = await feed.start(request, "calls"), asked(request)
-    calls = await (await _history(request)).sample(wanted.wanted)
+    calls = await (await _history(request)).sample(_wanted(request))
     tools, answered = spreads(calls, lambda call: call.tool), spreads(calls, lambda call: call.provider)
     return await _page(
         request,
@@ -62,7 +64,9 @@ async def show_providers(request: Request) -> Response:
 async def show_errors(request: Request) -> Response:
     """Failures by code and by the shape of their message."""
     at, wanted = await feed.start(request, "calls"), asked(request)
-    found = groups(await (await _history(request)).failures(replace(wanted.wanted, outcome=wanted.outcome or FAILED)))
+    found = groups(
+        await (await _history(request)).failures(replace(_wanted(request), outcome=wanted.outcome or FAILED))
+    )
     return await _page(
         request, "errors", feed=at, asked=wanted, groups=found[:GROUPS], more=len(found) - GROUPS, failed=FAILED
     )
@@ -71,7 +75,13 @@ async def show_errors(request: Request) -> Response:
 async def show_call(request: Request) -> Response:
     """One call."""
     event = await (await _history(request)).get(request.path_params["call"])
+    if not may_see(request, Owner(event.workspace, event.identity)):
+        raise NotFound("no such call", hint="choose another")
     return await _page(request, "call", event=event, asked=Asked())
+
+
+def _wanted(request: Request) -> Wanted:
+    return replace(asked(request).wanted, workspace=only_workspace(request))
 
 
 async def _history(request: Request) -> History:
@@ -88,7 +98,7 @@ async def _page(request: Request, name: str, **values: Any) -> Response:
 
 async def _choices(request: Request) -> dict[str, list[str]]:
     """What there is to filter by: what the newest calls were."""
-    calls = await (await _history(request)).sample(Asked().wanted)
+    calls = await (await _history(request)).sample(Wanted(workspace=only_workspace(request)))
     names = {
         "tool": {call.tool for call in calls},
         "provider": {call.provider for call in calls if call.provider},

@@ -1,4 +1,5 @@
-// Keeps the page as new as the record: when calls come in, what is shown is asked for again, at most every two seconds.
+// Keeps a page as new as what it shows: when something of its feed changes, its parts marked data-live are asked for
+// again, at most every two seconds; those with data-every also every so many seconds.
 
 import { fragment } from "./base.js";
 import { subscribe } from "./feed.js";
@@ -8,7 +9,7 @@ let waiting = false;
 let asking = false;
 
 async function refresh() {
-  if (asking) return;
+  if (asking || document.hidden) return;
   asking = true;
   waiting = false;
   try {
@@ -48,4 +49,6 @@ async function inPage(where, id) {
   return found && document.adoptNode(found);
 }
 
-subscribe({ calls: () => { waiting = true; refresh(); } });
+const changed = () => { waiting = true; refresh(); };
+subscribe(Object.fromEntries(Object.keys(JSON.parse(document.body.dataset.feed)).map((topic) => [topic, changed])));
+for (const each of document.querySelectorAll("[data-every]")) setInterval(refresh, 1000 * each.dataset.every);
