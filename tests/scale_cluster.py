@@ -45,6 +45,12 @@ class Process:
         return f"http://127.0.0.1:{self.port}/mcp"
 
     @property
+    def number(self) -> int:
+        """The process's id."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def log(self) -> Path:
         return self.home / "stderr.txt"
 
