@@ -23,10 +23,12 @@ AT_ONCE = 200  # passages that are read together
 
 @dataclass(frozen=True)
 class OwnedStore:
-    """A store, and the scope (`Call.scope`) that it belongs to."""
+    """A store, the scope (`Call.scope`) that it belongs to, and what that was made of beside the session."""
 
     store: Store
     scope: str
+    workspace: str | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,17 @@ class Overview:
         self._database = database
         self._find = find
 
-    async def stores(self, *, text: str = "", after: str = "", limit: int = 50) -> Batch[OwnedStore]:
-        """Stores, the newest first; only with this text in name or description, if one is given."""
+    async def stores(
+        self, *, text: str = "", workspace: str | None = None, after: str = "", limit: int = 50
+    ) -> Batch[OwnedStore]:
+        """Stores, the newest first; only with this text in name or description, or of a workspace, if one is given."""
         from sqlalchemy import or_, select
 
         from outrider.content.tables import content_stores as table
 
         query = newest(select(table), table.c.created_at, table.c.id, after)
+        if workspace is not None:
+            query = query.where(table.c.workspace == storable(workspace, 200))
         if text:
             wanted = storable(text, 200)
             query = query.where(
@@ -139,5 +145,8 @@ class Overview:
 def _owned(connection: Any, query: "Select[Any]", limit: int) -> Batch[OwnedStore]:
     rows = list(connection.execute(query))
     stores = reading.with_figures(connection, rows)
-    pairs = [(OwnedStore(store, row.scope), row) for store, row in zip(stores, rows, strict=True)]
+    pairs = [
+        (OwnedStore(store, row.scope, row.workspace, row.identity), row)
+        for store, row in zip(stores, rows, strict=True)
+    ]
     return batch(pairs, limit, lambda pair: pair[0], lambda pair: mark(pair[1].created_at, pair[1].id))

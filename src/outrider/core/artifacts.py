@@ -145,7 +145,14 @@ class Artifacts:
             return [Artifact(**row) for row in (await connection.execute(query)).mappings()]
 
     async def listed(
-        self, *, pictures: bool | None = None, session: str = "", text: str = "", after: str = "", limit: int = 50
+        self,
+        *,
+        pictures: bool | None = None,
+        session: str = "",
+        text: str = "",
+        workspace: str | None = None,
+        after: str = "",
+        limit: int = 50,
     ) -> "Batch[Artifact]":
         """The newest artifacts first, a part at a time.
 
@@ -153,6 +160,7 @@ class Artifacts:
             pictures: Only what was saved as an image, or only the rest.
             session: Only of this one; empty means all.
             text: Only with this in their name, whatever its case.
+            workspace: Only of this one; None means all.
             after: Where the part begins, from the part before.
             limit: How many.
 
@@ -168,6 +176,8 @@ class Artifacts:
         if pictures is not None:
             is_picture = table.c.mime_type.startswith("image/")
             query = query.where(is_picture if pictures else ~is_picture)
+        if workspace is not None:
+            query = query.where(table.c.workspace == storable(workspace, 200))
         if session:
             query = query.where(table.c.session == storable(session, 200))
         if text:

@@ -36,13 +36,17 @@ class KeptPlan:
         return any(wanted in said.casefold() for said in (self.session, self.plan.goal or "", *todos))
 
 
-def part_of(connection: "Connection", which: Which, text: str, after: str, limit: int) -> Batch[KeptPlan]:
+def part_of(
+    connection: "Connection", which: Which, *, text: str, workspace: str | None, after: str, limit: int
+) -> Batch[KeptPlan]:
     """A part of the list, as `Plans.listed` describes it."""
     from sqlalchemy import select
 
     from outrider.plans.tables import plans
 
     query = newest(select(plans), plans.c.updated_at, plans.c.scope, after).limit(LOOKED_AT + 1)
+    if workspace is not None:
+        query = query.where(plans.c.workspace == workspace)
     rows = list(connection.execute(query))
     found: list[KeptPlan] = []
     for row in rows[:LOOKED_AT]:

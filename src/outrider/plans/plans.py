@@ -73,13 +73,20 @@ class Plans:
         return await self.observations_of(call.scope, limit)
 
     async def listed(
-        self, which: "Which" = "all", *, text: str = "", after: str = "", limit: int = 50
+        self,
+        which: "Which" = "all",
+        *,
+        text: str = "",
+        workspace: str | None = None,
+        after: str = "",
+        limit: int = 50,
     ) -> "Batch[KeptPlan]":
         """The plans of all sessions, for the person who runs the house: the last changed first.
 
         Args:
             which: Those with something left to do (`open`), with nothing left (`done`), or all.
             text: Only with this in session, goal or todos, whatever its case.
+            workspace: Only of this one; None means all.
             after: Where the part begins, from the part before.
             limit: How many at most; there may be fewer though more follow.
 
@@ -89,7 +96,8 @@ class Plans:
         from outrider.plans.listing import part_of
 
         async with self._database.read() as connection:
-            return await connection.run_sync(part_of, which, text, after, limit)
+            wish: Any = {"text": text, "workspace": workspace, "after": after, "limit": limit}
+            return await connection.run_sync(part_of, which, **wish)
 
     async def of_scope(self, scope: str) -> "KeptPlan":
         """The plan of a scope (`Call.scope`), whosever it is. Raises NotFound."""

@@ -67,11 +67,14 @@ class Playbooks:
             rows = (await connection.execute(query)).mappings().all()
         return Listed([_playbook(row) for row in rows], total)
 
-    async def listed(self, *, text: str = "", after: str = "", limit: int = 50) -> "Batch[Playbook]":
+    async def listed(
+        self, *, text: str = "", workspace: str | None = None, after: str = "", limit: int = 50
+    ) -> "Batch[Playbook]":
         """The playbooks of all assistants, for the person who runs the house: the newest first, a part at a time.
 
         Args:
             text: Only with this in the assistant's name, the goal or a step, whatever its case.
+            workspace: Only of this one; None means all.
             after: Where the part begins, from the part before.
             limit: How many at most; there may be fewer though more follow.
 
@@ -85,6 +88,8 @@ class Playbooks:
 
         many = LOOKED_AT if text else limit
         query = newest(select(table), table.c.created_at, table.c.id, after).limit(many + 1)
+        if workspace is not None:
+            query = query.where(table.c.workspace == workspace)
         async with self._database.read() as connection:
             rows = list((await connection.execute(query)).mappings())
         part = batch(rows, many, _playbook, lambda row: mark(row["created_at"], row["id"]))

@@ -71,6 +71,14 @@ async def test_a_store_is_searched_whosever_it_is_and_no_other_with_it(content: 
         await content.search(ANN, "tea", SearchOptions(stores=[others.id]))
 
 
+async def test_the_stores_of_one_workspace_are_listed_alone(content: Content):
+    await content.create_store(ANN, "anywhere")
+    there = await content.create_store(Call(session="ann", workspace="w", identity="ann@example.org"), "there")
+    found = (await content.overview.stores(workspace="w")).items
+    assert [(each.store.id, each.workspace, each.identity) for each in found] == [(there.id, "w", "ann@example.org")]
+    assert (await content.overview.stores(workspace="other")).items == []
+
+
 async def test_unknown_ids_are_named(content: Content):
     with pytest.raises(NotFound, match="nothing"):
         await content.overview.store("nothing")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from outrider.core.artifacts import SCHEME, Artifact, Artifacts
+from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
 
@@ -18,6 +19,7 @@ import anyio, resource, sys
 from pathlib import Path
 from typing import Any
 from outrider.core.artifacts import Artifacts
+from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 
@@ -212,6 +214,14 @@ async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in
     assert await names_in_parts(artifacts, 1, session="s") == [["Rows.CSV"], ["100%_done.png"]]
     assert await names_in_parts(artifacts, 9, text="0%_") == [["100%_done.png"]]
     assert await names_in_parts(artifacts, 9, text="rows.csv") == [["Rows.CSV"]]
+
+
+async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: Artifacts):
+    await save(artifacts, name="anywhere.png")
+    call = Call(session="s", workspace="w")
+    await artifacts.save(b"x", name="there.png", mime_type="image/png", session="s", call=call)
+    assert await names_in_parts(artifacts, 9, workspace="w") == [["there.png"]]
+    assert await names_in_parts(artifacts, 9, workspace="other") == [[]]
 
 
 @pytest.mark.parametrize("after", ["x", "1.0", "a~b", "~", "1e5~" + "x" * 300])

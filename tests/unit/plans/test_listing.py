@@ -70,6 +70,13 @@ async def test_what_is_rare_is_found_by_reading_on(plans: Plans, database: Datab
     assert [each.session for each in (await plans.listed(text="needle", after=first.after)).items] == ["rare"]
 
 
+async def test_plans_of_one_workspace_are_listed_alone(plans: Plans):
+    await pursue(plans, "anywhere", "Nothing special")
+    await plans.change(Call(session="there", workspace="w"), lambda plan: plan.pursuing("Special"))
+    assert [each.session for each in (await plans.listed(workspace="w")).items] == ["there"]
+    assert (await plans.listed(workspace="other")).items == []
+
+
 async def test_a_plan_and_its_archive_are_found_by_their_scope(plans: Plans):
     await pursue(plans, "mine", "First")
     await pursue(plans, "mine", "Second")

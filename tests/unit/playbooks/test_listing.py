@@ -45,6 +45,13 @@ async def test_playbooks_are_found_by_their_words(playbooks: Playbooks):
     assert [each.content.goal for each in rest.items] == ["Über 0"]
 
 
+async def test_the_playbooks_of_one_workspace_are_listed_alone(playbooks: Playbooks):
+    await playbooks.create(Call(assistant="a"), workflow("Anywhere"))
+    await playbooks.create(Call(assistant="a", workspace="w"), workflow("There"))
+    assert [each.content.goal for each in (await playbooks.listed(workspace="w")).items] == ["There"]
+    assert (await playbooks.listed(workspace="other")).items == []
+
+
 async def test_a_playbook_is_found_whosever_it_is(playbooks: Playbooks):
     kept = await playbooks.create(Call(assistant="a", workspace="w"), workflow("Mine"))
     assert await playbooks.find(kept.id) == kept

@@ -12,7 +12,7 @@ from outrider.dashboard.library.listing import SIZE, asked, further, part, secti
 from outrider.dashboard.library.viewing import look, start_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 
 FILES, SCREENSHOTS = "library_files", "library_screenshots"
 WALL = 24  # pictures of one page: whoever turns pages quickly asks for each of them
@@ -21,7 +21,14 @@ WALL = 24  # pictures of one page: whoever turns pages quickly asks for each of 
 async def show_screenshots(request: Request) -> Response:
     """Pictures, the newest first, under the session or the evaluation that they were taken in."""
     wish, house = asked(request), house_of(request)
-    found = await house.artifacts.listed(pictures=True, session=wish.session, text=wish.q, after=wish.after, limit=WALL)
+    found = await house.artifacts.listed(
+        pictures=True,
+        session=wish.session,
+        text=wish.q,
+        workspace=only_workspace(request),
+        after=wish.after,
+        limit=WALL,
+    )
     groups = [
         {
             "session": session,
@@ -38,7 +45,12 @@ async def show_files(request: Request) -> Response:
     """Exports, saved pages, documents: all that is no picture."""
     wish = asked(request)
     found = await house_of(request).artifacts.listed(
-        pictures=False, session=wish.session, text=wish.q, after=wish.after, limit=SIZE
+        pictures=False,
+        session=wish.session,
+        text=wish.q,
+        workspace=only_workspace(request),
+        after=wish.after,
+        limit=SIZE,
     )
     rows = [(each, label(each.name, "unnamed"), label(each.session)) for each in _seen(request, found.items)]
     return await part(request, FILES, "files", after=found.after, files=rows)

@@ -10,7 +10,7 @@ from outrider.dashboard.library.owners import Owners, owners
 from outrider.dashboard.library.plans import goal_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of, path_for
-from outrider.dashboard.reach import Owner, may_see
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 from outrider.pages import kept
 
 FEW = 4
@@ -41,7 +41,7 @@ async def latest(request: Request) -> list[Group]:
     house = house_of(request)
     known = await owners(house)
     return [
-        Group("library_stores", "Stores", "Texts that agents keep and search.", await _stores(request, house, known)),
+        Group("library_stores", "Stores", "Texts that agents keep and search.", await _stores(request, house)),
         Group("library_playbooks", "Playbooks", "Workflows of assistants.", await _playbooks(request, house)),
         Group("library_plans", "Plans", "Goals of sessions and what is to do.", await _plans(request, house)),
         Group("library_states", "Browser states", "Saved sign-ins, by name alone.", await _states(request, house)),
@@ -52,19 +52,19 @@ async def latest(request: Request) -> list[Group]:
     ]
 
 
-async def _stores(request: Request, house: House, known: Owners) -> list[Entry]:
+async def _stores(request: Request, house: House) -> list[Entry]:
     return [
         Entry(label(each.store.name, "unnamed"), path_for(request, "library_store", store=each.store.id),
               each.store.modified_at)
-        for each in (await house.content.overview.stores(limit=FEW)).items
-        if may_see(request, known.owner(each.scope))
+        for each in (await house.content.overview.stores(workspace=only_workspace(request), limit=FEW)).items
+        if may_see(request, Owner(each.workspace, each.identity))
     ]  # fmt: skip
 
 
 async def _playbooks(request: Request, house: House) -> list[Entry]:
     return [
         Entry(label(each.content.goal), path_for(request, "library_playbook", key=each.id), each.updated_at)
-        for each in (await house.playbooks.listed(limit=FEW)).items
+        for each in (await house.playbooks.listed(workspace=only_workspace(request), limit=FEW)).items
         if may_see(request, Owner(each.workspace))
     ]
 
@@ -72,7 +72,7 @@ async def _playbooks(request: Request, house: House) -> list[Entry]:
 async def _plans(request: Request, house: House) -> list[Entry]:
     return [
         Entry(goal_of(each), path_for(request, "library_plan", key=each.scope), each.updated_at)
-        for each in (await house.plans.listed(limit=FEW)).items
+        for each in (await house.plans.listed(workspace=only_workspace(request), limit=FEW)).items
         if may_see(request, Owner(each.workspace))
     ]
 
@@ -84,10 +84,11 @@ async def _states(request: Request, house: House) -> list[Entry]:
 
 
 async def _files(request: Request, house: House, *, pictures: bool) -> list[Entry]:
+    found = await house.artifacts.listed(pictures=pictures, workspace=only_workspace(request), limit=FEW)
     return [
         Entry(label(each.name, "unnamed"), path_for(request, "library_file", key=each.id), each.created_at,
               path_for(request, "file", key=each.id) if pictures else "")
-        for each in (await house.artifacts.listed(pictures=pictures, limit=FEW)).items
+        for each in found.items
         if may_see(request, Owner(each.workspace, each.identity))
     ]  # fmt: skip
 

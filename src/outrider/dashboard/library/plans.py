@@ -10,7 +10,7 @@ from outrider.dashboard.files import attachment
 from outrider.dashboard.library.listing import SIZE, asked, part, section
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 from outrider.plans.listing import KeptPlan, Which
 
 NAME = "library_plans"
@@ -20,7 +20,9 @@ ARCHIVED = 30  # goals and observations of the archive that are shown
 async def show_plans(request: Request) -> Response:
     """All plans, or those that are open or done."""
     wish, which = asked(request), _which(request)
-    found = await house_of(request).plans.listed(which, text=wish.q, after=wish.after, limit=SIZE)
+    found = await house_of(request).plans.listed(
+        which, text=wish.q, workspace=only_workspace(request), after=wish.after, limit=SIZE
+    )
     rows = [
         {"kept": each, "goal": goal_of(each), "session": label(each.session)}
         for each in found.items

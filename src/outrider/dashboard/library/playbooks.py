@@ -8,7 +8,7 @@ from outrider.dashboard.files import attachment
 from outrider.dashboard.library.listing import SIZE, asked, part, section
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import Owner, may_see
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 from outrider.playbooks.playbook import Playbook
 
 NAME = "library_playbooks"
@@ -17,7 +17,9 @@ NAME = "library_playbooks"
 async def show_playbooks(request: Request) -> Response:
     """All playbooks."""
     wish = asked(request)
-    found = await house_of(request).playbooks.listed(text=wish.q, after=wish.after, limit=SIZE)
+    found = await house_of(request).playbooks.listed(
+        text=wish.q, workspace=only_workspace(request), after=wish.after, limit=SIZE
+    )
     rows = [
         {"playbook": each, "goal": label(each.content.goal), "assistant": label(each.assistant)}
         for each in found.items

@@ -18,7 +18,7 @@ from outrider.dashboard.library.owners import Owners, owners
 from outrider.dashboard.library.viewing import WEIGHT, start_of, weight_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
-from outrider.dashboard.reach import may_see
+from outrider.dashboard.reach import Owner, may_see, only_workspace
 
 NAME = "library_stores"
 HITS = 20
@@ -38,9 +38,10 @@ class ShownHit:
 async def show_stores(request: Request) -> Response:
     """All stores."""
     house, wish = house_of(request), asked(request)
-    found = await house.content.overview.stores(text=wish.q, after=wish.after, limit=SIZE)
+    only = only_workspace(request)
+    found = await house.content.overview.stores(text=wish.q, workspace=only, after=wish.after, limit=SIZE)
     known = await owners(house)
-    rows = [_row(each, known) for each in found.items if may_see(request, known.owner(each.scope))]
+    rows = [_row(each, known) for each in found.items if may_see(request, Owner(each.workspace, each.identity))]
     return await part(request, NAME, "stores", after=found.after, stores=rows)
 
 
@@ -108,7 +109,7 @@ async def _store(request: Request) -> tuple[OwnedStore, Owners]:
 
 async def _seen(request: Request, owned: OwnedStore) -> tuple[OwnedStore, Owners]:
     known = await owners(house_of(request))
-    if not may_see(request, known.owner(owned.scope)):
+    if not may_see(request, Owner(owned.workspace, owned.identity)):
         raise store_not_found(owned.store.id)
     return owned, known
 
