@@ -1,0 +1,40 @@
+"""What an operator may say of an identity provider, and what is refused with a word of what is missing."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from outrider.identity.settings import IdentitySettings
+
+GOOD: dict[str, Any] = {"issuer": "https://login.example", "resource": "https://tools.example/mcp"}
+
+
+@pytest.mark.parametrize(
+    ("oauth", "said"),
+    [
+        ({"issuer": "https://login.example"}, "`resource` is needed"),
+        (GOOD | {"issuer": "http://login.example"}, "`issuer` must begin with https://"),
+        (GOOD | {"jwks_uri": "http://login.example/keys"}, "`jwks_uri` must begin with https://"),
+        (GOOD | {"algorithms": []}, "at least one signature"),
+        (GOOD | {"algorithms": ["none"]}, "Input should be"),
+        (GOOD | {"algorithms": ["HS256"]}, "Input should be"),
+        (GOOD | {"leeway_s": 3_600}, "less than or equal to 300"),
+    ],
+)
+def test_what_nobody_could_trust_is_refused(oauth: dict[str, Any], said: str):
+    with pytest.raises(ValidationError, match=said):
+        IdentitySettings.model_validate({"oauth": oauth})
+
+
+def test_it_is_off_until_somebody_says_whose_tokens_count():
+    assert not IdentitySettings().on
+    assert not IdentitySettings().quotas.limited
+    assert IdentitySettings(tokens=True).on
+    assert IdentitySettings.model_validate({"oauth": GOOD}).on
+    assert IdentitySettings.model_validate({"quotas": {"people": {"ann": {"runs": 1}}}}).quotas.limited
+
+
+def test_lists_may_be_written_as_one_text_as_in_the_environment():
+    chosen = IdentitySettings.model_validate({"oauth": GOOD | {"scopes": "openid tools", "audiences": "a, b"}})
+    assert (chosen.oauth.scopes, chosen.oauth.audiences) == (["openid", "tools"], ["a", "b"])

@@ -1,0 +1,112 @@
+"""Workspaces, their members, and what a token of a member is good for."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from outrider.core.db import Database
+from outrider.core.errors import InvalidInput, NotFound
+from outrider.identity import secret
+from outrider.identity.principal import Membership, Principal, Unrecognised
+from outrider.identity.standing import lost
+from outrider.identity.tokens import Tokens
+from outrider.identity.workspaces import Workspaces
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    made = Database.file(tmp_path / "a.db")
+    yield made
+    await made.close()
+
+
+async def settled(database: Database) -> Workspaces:
+    workspaces = Workspaces(database)
+    for name in ("acme", "beta"):
+        await workspaces.create(name)
+        await workspaces.add(name, "ann", "member" if name == "acme" else "viewer")
+    return workspaces
+
+
+async def held(database: Database, shown: str) -> Principal:
+    return await Tokens(database).principal(secret.digest(shown))
+
+
+@pytest.mark.parametrize("name", ["", "Acme", "a b", "-a", "a" * 65, "a/b", "ä"])
+async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name: str):
+    with pytest.raises(InvalidInput, match="cannot be a name"):
+        await Workspaces(database).create(name)
+
+
+@pytest.mark.parametrize("person", ["", "  ", "a\u202eb", "a\0b", "x" * 201])
+async def test_a_person_that_would_not_be_seen_as_written_is_refused(database: Database, person: str):
+    workspaces = await settled(database)
+    with pytest.raises(InvalidInput):
+        await workspaces.add("acme", person)
+
+
+async def test_a_member_gets_another_role_and_keeps_one_place(database: Database):
+    workspaces = await settled(database)
+    await workspaces.add("acme", "ann", "owner")
+    assert [(each.person, each.role) for each in await workspaces.members("acme")] == [("ann", "owner")]
+    with pytest.raises(NotFound, match="no 'gamma'"):
+        await workspaces.add("gamma", "ann")
+
+
+async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(database: Database):
+    await settled(database)
+    tokens = Tokens(database)
+    _, everywhere = await tokens.create("ann")
+    _, named = await tokens.create("ann", workspaces=["beta", "acme"], role="viewer")
+    assert (await held(database, everywhere)).memberships == (
+        Membership("acme", "member"),
+        Membership("beta", "viewer"),
+    )
+    assert (await held(database, named)).memberships == (Membership("beta", "viewer"), Membership("acme", "viewer"))
+    with pytest.raises(InvalidInput, match="not in workspace 'gamma'"):
+        await tokens.create("ann", workspaces=["gamma"])
+
+
+async def test_a_token_ends_by_time_and_by_revoking(database: Database):
+    await settled(database)
+    tokens = Tokens(database)
+    short, expired = await tokens.create("ann", days=-1)
+    token, shown = await tokens.create("ann", days=None)
+    with pytest.raises(Unrecognised, match="expired"):
+        await held(database, expired)
+    inside = await held(database, shown)
+    assert await lost({inside}, database, 0, members=True) == set()
+    await tokens.revoke(token.id)
+    with pytest.raises(Unrecognised, match="revoked"):
+        await held(database, shown)
+    assert await lost({inside}, database, 0, members=True) == {inside}
+    assert {each.id: each.state(token.created_at) for each in await tokens.all("ann")} == {
+        token.id: "revoked",
+        short.id: "expired",
+    }
+
+
+async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(database: Database):
+    workspaces = await settled(database)
+    _, shown = await Tokens(database).create("ann")
+    inside = await held(database, shown)
+    await workspaces.remove("acme", "ann")
+    assert [each.workspace for each in (await held(database, shown)).memberships] == ["beta"]
+    assert await lost({inside}, database, 0, members=True) == set()
+    await workspaces.remove("beta", "ann")
+    assert await lost({inside}, database, 0, members=True) == {inside}
+
+
+async def test_the_time_of_use_is_written_down_once_in_a_while(database: Database):
+    await settled(database)
+    tokens = Tokens(database)
+    token, shown = await tokens.create("ann")
+    await held(database, shown)
+    first = (await tokens.get(token.id)).used_at
+    await held(database, shown)
+    assert first is not None
+    assert (await tokens.get(token.id)).used_at == first
