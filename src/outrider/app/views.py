@@ -58,7 +58,7 @@ class _ResultPages:
     browsers: Browsers
 
     def missing(self) -> str:
-        there = self.browsers.settings.cdp_url or _executable(self.browsers)
+        there = self.browsers.settings.cdp_url or self.browsers.settings.cdp_urls or _executable(self.browsers)
         return "" if there else "there is no browser (`outrider browser install` gets one)"
 
     async def open(self, url: str) -> Page:

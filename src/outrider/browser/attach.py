@@ -46,6 +46,7 @@ class Attached:
         self.browser = Browser(connection)
         self.version = ""
         self.user_agent = ""
+        self.promised = 0  # sessions that are about to come
         self._own = own
         self._folder = tempfile.TemporaryDirectory(prefix="outrider-downloads-", ignore_cleanup_errors=True)
 
@@ -65,8 +66,13 @@ class Attached:
         told = await self.connection.send("Browser.getVersion")
         self.version = str(told.get("product", ""))
 
+    def promise(self) -> None:
+        """A session is about to come."""
+        self.promised += 1
+
     async def take(self) -> tuple[Context, Page]:
         """A page in a context of its own, or in the user's."""
+        self.promised = max(0, self.promised - 1)
         if not self._own:
             return await open_context(self.browser, None)
         context = Context(self.browser, None, None)
@@ -80,7 +86,11 @@ class Attached:
 
 async def attach(settings: BrowserSettings, guard: Guard) -> Attached:
     """Connects to the browser of `browser.cdp_url`. Raises NotConfigured or Unavailable."""
-    wanted = settings.cdp_url.get_secret_value() if settings.cdp_url else ""
+    return await attach_to(settings.cdp_url.get_secret_value() if settings.cdp_url else "", guard)
+
+
+async def attach_to(wanted: str, guard: Guard) -> Attached:
+    """Connects to the browser at `ws://…`, `http://host:port`, or to the user's own. Raises as `attach`."""
     url = _own_address() if wanted == OWN else await _address(wanted, guard)
     connection = Connection(await open_websocket(guard, url))
     connection.start()

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from outrider.browser.emulate import Look
     from outrider.browser.engine import Engine
     from outrider.browser.navigate import Arrival
+    from outrider.browser.pool import Pool
     from outrider.browser.registry import Known, Registry
     from outrider.browser.session import Session
     from outrider.browser.signin import SignIn, Told
@@ -55,6 +57,8 @@ class Browsers:
     def start_soon(self, *, headless: bool | None = None) -> None:
         """Begins to start the browser, so that the first session opens sooner."""
         with suppress(OutriderError):
+            if self.settings.cdp_urls:
+                return
             self._starting(headless=self.settings.headless if headless is None else headless)
 
     async def open(
@@ -189,7 +193,8 @@ class Browsers:
     @property
     def running(self) -> "Sequence[Engine | Attached]":
         """The browsers that are up."""
-        return [task.result() for task in self._engines.values() if _is_up(task)]
+        pooled = self._pool.running if "_pool" in vars(self) else []
+        return [*pooled, *(task.result() for task in self._engines.values() if _is_up(task))]
 
     def status(self) -> dict[str, Any]:
         """What `doctor` and operators want to know: which browser, its sandbox, what is guarded, how many sessions."""
@@ -209,6 +214,8 @@ class Browsers:
         engines, self._engines, self._past = [*self._past, *self._engines.values()], {}, []
         await asyncio.gather(*(_end(task) for task in engines), return_exceptions=True)
         await asyncio.gather(*(session.leave() for session in sessions), return_exceptions=True)
+        if "_pool" in vars(self):
+            await self._pool.aclose()
 
     def _look(self, options: Options) -> "Look":
         from outrider.browser.emulate import Look
@@ -258,6 +265,8 @@ class Browsers:
             raise
 
     async def _engine(self, *, headless: bool) -> "Engine | Attached":
+        if self.settings.cdp_urls:
+            return await self._pool.take()
         task = self._starting(headless=headless)
         try:
             # Whoever asked first may be cancelled; the browser starts for all who ask.
@@ -266,6 +275,12 @@ class Browsers:
             if self._engines.get(headless) is task:
                 del self._engines[headless]
             raise
+
+    @cached_property
+    def _pool(self) -> "Pool":
+        from outrider.browser.pool import Pool
+
+        return Pool([each.get_secret_value() for each in self.settings.cdp_urls], self._guard)
 
     def _starting(self, *, headless: bool) -> "asyncio.Task[Engine | Attached]":
         task = self._engines.get(headless)

@@ -16,6 +16,11 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
         description="Use this browser instead of starting one: ws://…, http://host:port, or `chrome` for your own "
         "running Chrome. The egress guard does not hold there",
     )
+    cdp_urls: list[SecretStr] = Field(
+        [],
+        description="Several such browsers: each new session goes to the one with the fewest; one that fails is left "
+        "out until it answers again",
+    )
     headless: bool = Field(True, description="Without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")
     flags: list[str] = Field([], description="Further command-line flags of the browser")

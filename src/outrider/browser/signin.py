@@ -109,7 +109,7 @@ def check_window(settings: BrowserSettings) -> None:
     if settings.cdp_url and settings.cdp_url.get_secret_value() == OWN:
         hint = "sign in there by hand; sessions in it are signed in then"
         raise Refused("the user's own Chrome is in use, which keeps its sign-ins itself", code="own_browser", hint=hint)
-    if settings.cdp_url or flags.has_display():
+    if settings.cdp_url or settings.cdp_urls or flags.has_display():
         return
     raise NotConfigured(
         "this machine has no display on which a person could sign in",

@@ -20,7 +20,7 @@ ROOT = "Chromium's sandbox is off: it does not run for root; run as another user
 def status(settings: BrowserSettings, running: "Sequence[Engine | Attached]" = ()) -> dict[str, Any]:
     """Facts for `doctor`: executable, version, sandbox, guarded, running, and warnings. Never raises."""
     warnings = []
-    if settings.cdp_url:
+    if settings.cdp_url or settings.cdp_urls:
         warnings.append(UNGUARDED)
         facts: dict[str, Any] = {"executable": None, "how": "attached", "sandbox": None, "guarded": False}
     else:
