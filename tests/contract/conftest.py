@@ -5,6 +5,7 @@ A house reads `.outrider/settings.json` of its home as a user's would, so a test
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,17 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_everything_outlives_the_process",
             "test_many_sessions_at_once_keep_their_own",
             "test_a_page_that_has_changed_is_kept_anew_under_its_id",
+        }
+    ),
+    "test_identity_quotas": frozenset(
+        {
+            "test_replicas_together_never_pass_a_limit",
+            "test_replicas_together_hold_no_more_places_than_there_are",
+            "test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back",
+            "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
+            "test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run",
+            "test_who_stores_too_much_may_still_read_and_is_told_to_make_room",
+            "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
         }
     ),
     "test_run_agent": frozenset(
@@ -83,11 +95,15 @@ BOTH: dict[str, frozenset[str] | None] = {
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    chosen = BOTH.get(metafunc.module.__name__.rpartition(".")[2], frozenset())
-    if chosen is not None and metafunc.function.__name__ not in chosen:
+    file = metafunc.module.__name__.rpartition(".")[2]
+    if file not in BOTH:
         return
-    skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
-    metafunc.parametrize("rows", ["sqlite", pytest.param("postgres", marks=skipped)], indirect=True, scope="module")
+    chosen = BOTH[file]
+    places: list[Any] = ["sqlite"]
+    if chosen is None or metafunc.function.__name__ in chosen:
+        skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
+        places.append(pytest.param("postgres", marks=skipped))
+    metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="session")
