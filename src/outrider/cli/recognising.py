@@ -1,0 +1,32 @@
+"""What `outrider doctor` finds of those who may call over HTTP."""
+
+import time
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from outrider.cli.finding import Finding
+from outrider.core.errors import OutriderError
+
+if TYPE_CHECKING:
+    from outrider.app import App
+
+
+async def recognising(app: "App") -> AsyncGenerator[Finding]:
+    """Whether anybody could come in, where callers must show who they are."""
+    settings = app.loaded.settings.identity
+    if not settings.on:
+        return
+    identity = app.identity()
+    try:
+        if settings.tokens:
+            active = [each for each in await identity.tokens.all() if each.state(time.time()) == "active"]
+            remedy = "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
+            state = "ok" if active or settings.oauth.issuer else "bad"
+            yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
+        if identity.provider is not None:
+            count = await identity.provider.reach()
+            yield Finding("ok", f"identity: {settings.oauth.issuer} publishes {count} keys that can be used")
+    except OutriderError as error:
+        yield Finding("bad", f"identity: {error.message}", error.hint)
+    if app.loaded.settings.serve.token:
+        yield Finding("note", "identity: who holds serve.token acts for whomever they name", "leave serve.token empty")
