@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -58,6 +58,13 @@ class Keys:
         if found is None:
             raise Unrecognised("this token is signed with a key that its issuer does not have")
         return found
+
+    async def usable(self, algorithms: Sequence[str]) -> int:
+        """How many keys there are for these algorithms. Raises what fetching them has raised."""
+        await self._fetch()
+        if self._failure is not None:
+            raise self._failure
+        return sum(any(_fits(key, each) for each in algorithms) for key in self._keys)
 
     def _find(self, name: str | None, algorithm: str) -> Mapping[str, Any] | None:
         """The one key that fits; without a name only if there is no other that could."""

@@ -63,6 +63,10 @@ class Provider:
             expires_at=float(claims["exp"]) + self.settings.leeway_s,
         )
 
+    async def reach(self) -> int:
+        """How many keys the issuer has that could check a token. Raises Unavailable where it cannot be asked."""
+        return await self._keys.usable(self.settings.algorithms)
+
     @property
     def known(self) -> list[str]:
         """All scopes that mean something here."""

@@ -12,6 +12,7 @@ from outrider.cli.finding import Finding
 from outrider.cli.keeping import keeping
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run
+from outrider.cli.recognising import recognising
 from outrider.core.errors import OutriderError
 from outrider.settings import Loaded
 
@@ -45,6 +46,7 @@ async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
     findings += [Finding("note", warning) for warning in settings.warnings]
     async with open_app(settings) as app:
         findings += [each async for each in keeping(app)]
+        findings += [each async for each in recognising(app)]
         findings += [each async for each in _providers(app)]
         findings += _browser(app)
         findings += [each async for each in _models(app)]
