@@ -46,6 +46,7 @@ async def _serve(settings: Loaded) -> None:
         config = uvicorn.Config(
             site, host=chosen.host, port=chosen.port, log_level="warning",
             log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
+            ws_per_message_deflate=False,  # pictures are compressed already
         )  # fmt: skip
         taken = bound(config, "serve.port", "--port")
         if app.neighbours is not None:
