@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
 # What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
-BESIDE = ("workspaces", "agents", "browser", "keys.json", "settings.json")
+BESIDE = ("workspaces", "agents", "browser", "people", "keys.json", "settings.json")
 
 
 @click.group()
