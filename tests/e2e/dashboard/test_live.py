@@ -134,6 +134,7 @@ async def test_a_person_takes_over_and_the_agent_goes_on_with_what_they_typed(st
     session, view = await stage.watch()
     typed = await stage.house.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
     assert not typed.is_error
+    await view.sees("selector=[name=name] text=[not shown]")
     await view.hands.click("#pause")
     await view.sees("Paused")
     async with waiting(stage, "snapshotPage", sessionId=session) as answers:
