@@ -20,7 +20,9 @@ async def recognising(app: "App") -> AsyncGenerator[Finding]:
     try:
         if settings.tokens:
             active = [each for each in await identity.tokens.all() if each.state(time.time()) == "active"]
-            remedy = "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
+            remedy = (
+                "" if active else "outrider workspace create <name> --owner <person>; outrider token create <person>"
+            )
             state = "ok" if active or settings.oauth.issuer else "bad"
             yield Finding(state, f"identity: {len(active)} tokens are good", remedy)
         if identity.provider is not None:
