@@ -30,7 +30,7 @@ MODULES = {
     "ftplib": (),
     "smtplib": (),
     "websockets": (),
-    "psycopg": (),
+    "psycopg": ("agents/bell.py",),
     "obstore": ("core/storage/objects.py",),
     "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
 }

@@ -100,7 +100,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         default="", description="Database address, for instance postgresql://…; empty means outrider.db in data_dir"
     )
     database_connections: int = Field(
-        default=10, ge=2, le=200, description="Most connections of one process to Postgres"
+        default=10, ge=4, le=200, description="Most connections of one process to Postgres"
     )
     images_path: str = Field(default="./images", description="Where web_fetch saves images, relative to the workspace")
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, func, inspect, select
 import outrider
 from outrider.core import db
 from outrider.core.db import Database, head_revision, storable
-from outrider.core.errors import Unavailable
+from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.tables import citation_counters as counters
 from outrider.core.tables import metadata
 
@@ -463,6 +463,13 @@ async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path)
 )
 async def test_an_address_that_leads_nowhere_is_told_without_its_password(address: str):
     assert "secret" not in await unusable(Database(address))
+
+
+async def test_another_kind_of_database_is_told_apart_from_one_that_is_away():
+    with pytest.raises(NotConfigured, match="mysql is no database") as caught:
+        async with Database("mysql://localhost/x").read():
+            pass
+    assert "postgresql://" in caught.value.hint
 
 
 async def test_a_statement_that_fails_shows_neither_itself_nor_its_values(database: Database):

@@ -239,7 +239,7 @@ def _quiet(origin: str, place: str) -> None:
     from outrider.core.database.address import file_of, normalised
 
     if normalised(origin) == normalised(place):
-        raise Refused("source and target are the same database", hint="name another TARGET")
+        raise Refused("source and target are the same database", hint="name another TARGET, or set OUTRIDER_DATABASE")
     path = file_of(normalised(origin))
     if path is not None and not path.is_file():
         raise NotFound(f"there is no database {path}", hint="name its file, its folder, or an address")

@@ -88,11 +88,7 @@ def _postgres(url: str, connections: int, noted: "Callable[[float], None]") -> "
             pool_timeout=POOL_SECONDS,
         )
     except ImportError:
-        raise NotConfigured(
-            "the driver of Postgres is not installed",
-            code="database",
-            hint="pip install 'outrider[postgres]'",
-        ) from None
+        raise _no_driver(make_url(url).get_backend_name()) from None
 
     def prepare(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
@@ -110,6 +106,14 @@ def _postgres(url: str, connections: int, noted: "Callable[[float], None]") -> "
     event.listen(engine.sync_engine, "connect", prepare)
     event.listen(engine.sync_engine, "handle_error", lost)
     return engine
+
+
+def _no_driver(backend: str) -> NotConfigured:
+    if backend != "postgresql":
+        hint = "set `database` to postgresql://…, or leave it empty for SQLite"
+        return NotConfigured(f"{backend} is no database that Outrider works with", code="database", hint=hint)
+    hint = "pip install 'outrider[postgres]'"
+    return NotConfigured("the driver of Postgres is not installed", code="database", hint=hint)
 
 
 def _sqlite(url: str) -> "AsyncEngine":
