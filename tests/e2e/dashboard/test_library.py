@@ -98,6 +98,8 @@ async def test_a_screenshot_is_found_on_the_wall_and_looked_at(reader: Reader):
     })()"""
     assert await view.js(green) == [0, 128, 0, 255]
     assert view.complaints == []
+    await view.go(await view.js("document.querySelector('.picture a').href"))
+    assert await view.js("[document.contentType, document.images[0].naturalWidth > 300]") == ["image/png", True]
     await reader.office.tidy()
 
 
