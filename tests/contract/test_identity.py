@@ -15,6 +15,7 @@ from mcp import MCPError
 import identity_house
 from answers import error
 from identity_house import Team, knock
+from outrider.cli.recognising import recognising
 from outrider.identity import secret
 
 pytestmark = pytest.mark.anyio
@@ -26,6 +27,15 @@ async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Team]
     home = tmp_path_factory.mktemp("team")
     async with identity_house.opened(home, serve={"token": OWN}, data_dir=str(home / "data")) as opened:
         yield opened
+
+
+async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_opens_everything(home: Path):
+    async with identity_house.opened(home, serve={"token": OWN}) as empty:
+        found = {each.what: each for each in [each async for each in recognising(empty.app)]}
+    none = found["identity: 0 tokens are good"]
+    assert none.state == "bad"
+    assert "outrider token create" in none.remedy
+    assert [each.state for what, each in found.items() if "serve.token" in what] == ["note"]
 
 
 async def test_whoever_shows_nothing_hears_what_to_send(team: Team):

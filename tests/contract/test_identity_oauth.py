@@ -16,6 +16,7 @@ import identity_provider
 from answers import error
 from identity_house import Team, knock
 from identity_provider import RESOURCE, Provider
+from outrider.cli.recognising import recognising
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
@@ -171,6 +172,13 @@ async def test_a_token_is_good_within_the_leeway_of_clocks(team: Team, provider:
 async def test_somebody_without_a_workspace_is_told_who_can_add_them(team: Team, provider: Provider):
     reply = await knock(f"{team.url}/mcp", good(provider, groups=["NOT A NAME", 7, "acme:king"]))
     assert (reply.status_code, reply.json()["error"]) == (403, "access_denied")
+
+
+async def test_the_doctor_says_whether_anybody_could_come_in(team: Team, provider: Provider):
+    found = [each async for each in recognising(team.app)]
+    assert [(each.state, each.what) for each in found] == [
+        ("ok", f"identity: {provider.url} publishes 1 keys that can be used")
+    ]
 
 
 # The keys: what is fetched when, with a clock that is turned by hand.

@@ -80,18 +80,14 @@ async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: P
 
 
 def test_workspaces_and_their_members_are_kept_by_the_operator(home: Path):
-    assert "no workspaces yet" in outrider(home, "workspace", "list").stdout
     assert outrider(home, "workspace", "create", "Not A Name").returncode == 2
     assert outrider(home, "workspace", "create", "acme").returncode == 0
-    assert "exists already" in outrider(home, "workspace", "create", "acme").stderr
     assert outrider(home, "workspace", "add", "acme", "bob", "--role", "viewer").returncode == 0
     assert [(each["person"], each["role"]) for each in told(home, "workspace", "members", "acme")] == [
         ("bob", "viewer")
     ]
-    assert [(each["name"], each["members"]) for each in told(home, "workspace", "list")] == [("acme", 1)]
     assert outrider(home, "workspace", "remove", "acme", "bob").returncode == 0
-    assert "not in workspace" in outrider(home, "workspace", "remove", "acme", "bob").stderr
-    assert "there are acme" in outrider(home, "workspace", "members", "none").stderr
+    assert [(each["name"], each["members"]) for each in told(home, "workspace", "list")] == [("acme", 0)]
 
 
 def test_a_server_for_other_machines_wants_tokens_of_some_kind(home: Path):
