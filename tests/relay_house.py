@@ -35,15 +35,17 @@ async def waited(call: Call) -> str:
     told, release = (os.path.join(os.environ["HOME"], name) for name in ("told", "release"))
     async with await anyio.open_file(told, "w") as file:
         await file.write(f"began {os.getpid()}\\n")
+    waiting = os.open(release, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        async with await anyio.open_file(release) as file:
-            word = await file.read()
-        return f"{word} {os.getpid()}"
+        await anyio.wait_readable(waiting)
+        return f"{os.read(waiting, 100).decode()} {os.getpid()}"
     except BaseException:
         with anyio.CancelScope(shield=True):
             async with await anyio.open_file(told, "w") as file:
                 await file.write("cancelled\\n")
         raise
+    finally:
+        os.close(waiting)
 
 
 @probe.tool(effect="read")

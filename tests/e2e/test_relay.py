@@ -237,7 +237,6 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(neig
                 host.stdin.flush()
                 assert await neighbour.told() == f"began {process}"
                 host.kill()
-            await neighbour.release("late")
             assert await neighbour.told() == "cancelled"
             assert (await stands(other))[0] == process
 
