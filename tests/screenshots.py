@@ -16,6 +16,7 @@ from dashboard_house import live_in, pages
 from outrider.app import open_app
 from outrider.settings import load
 
+STILL = "document.readyState === 'complete' && (document.getElementById('veil')?.hidden ?? true)"
 FOLDER = Path(".cache/screenshots")
 
 
@@ -41,6 +42,7 @@ async def _take(office, folder: Path, found: dict[str, str]) -> None:
             view = await office.open("/", size=size, dark=dark)
             for name, path in sorted(found.items()):
                 await view.go(path)
+                await view.until(STILL)
                 picture = folder / f"{name}-{size[0]}-{'dark' if dark else 'light'}.png"
                 picture.write_bytes(await view.picture())
                 wide = await view.js("document.documentElement.scrollWidth")
