@@ -61,6 +61,12 @@ async def keep(call: Call, /) -> str:
 
 
 @probe.tool(effect="read")
+async def echo(text: str) -> str:
+    """Say it again."""
+    return text
+
+
+@probe.tool(effect="read")
 async def stand(call: Call, choices: Choices, /) -> str:
     """Say where and for whom this runs."""
     print("noise: print")

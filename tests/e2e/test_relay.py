@@ -104,9 +104,9 @@ async def test_settings_are_those_of_each_host(neighbour: Person):
                 for host in hosts
             ]
             facts = neighbour.asked(b"status")
-    assert lists[0] == {"look", "keep", "stand"}
-    assert lists[1] == {"look", "stand"}
-    assert lists[2] == {"keep", "stand"}
+    assert lists[0] == {"look", "keep", "stand", "echo"}
+    assert lists[1] == {"look", "stand", "echo"}
+    assert lists[2] == {"keep", "stand", "echo"}
     assert lists[3] == {f"builtin_probe__{name}" for name in lists[0]}
     assert facts["hosts"] == 4
 
@@ -128,7 +128,7 @@ async def test_twenty_hosts_that_start_at_once_start_one_process(person: Person)
         facts = person.asked(b"status")
         for each in processes:
             await anyio.to_thread.run_sync(each.communicate)
-    assert all(len(found[1]["result"]["tools"]) == 3 for found in answers)
+    assert all(len(found[1]["result"]["tools"]) == 4 for found in answers)
     assert (facts["hosts"], facts["houses"]) == (20, 1)
     assert person.log().count("listens, process") == 1
     assert {each.returncode for each in processes} == {0}
@@ -276,6 +276,29 @@ async def test_nothing_but_protocol_reaches_the_host_whoever_prints(neighbour: P
         lines += (await anyio.to_thread.run_sync(host.communicate))[0].splitlines()
     assert [json.loads(line)["id"] for line in lines] == [0, 1, 2]
     assert "noise: the descriptor" in neighbour.log()
+
+
+async def test_a_host_reads_on_its_stderr_what_concerns_it(neighbour: Person):
+    folder = neighbour.home / "warned" / ".outrider"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"keep_days": 1}')
+    command = neighbour.command("mcp", "--toolsets", "probe")
+    done = await anyio.run_process(command, input=b"", env=neighbour.environ, cwd=folder.parent)
+    assert b"'keep_days' is ignored" in done.stderr
+
+
+async def test_a_megabyte_goes_through_in_both_directions_and_in_order(neighbour: Person):
+    texts = ["x" * 3_000_000, *(str(number) for number in range(50))]
+    heard: list[str] = []
+    with anyio.fail_after(PATIENCE):
+        async with Client(neighbour.host()) as client, anyio.create_task_group() as tasks:
+
+            async def call(text: str) -> None:
+                heard.append(said(await client.call_tool("echo", {"text": text})))
+
+            for text in texts:
+                tasks.start_soon(call, text)
+    assert sorted(heard) == sorted(texts)
 
 
 async def test_no_key_of_a_host_is_written_down(neighbour: Person):
