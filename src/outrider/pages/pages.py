@@ -14,7 +14,6 @@ from outrider.core.db import Database
 from outrider.core.egress.target import read_target
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import Http, Reply
-from outrider.core.rates import Rates
 from outrider.pages import library
 from outrider.pages.cache import Cache, Cached
 from outrider.pages.document import Document
@@ -77,7 +76,7 @@ class Pages:
         self._cache = Cache(database, settings.cache_bytes, clock=clock)
         self.robots = RobotsPolicy(http, clock=clock)
         self._runner = Runner()
-        politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency, Rates(database))
+        politeness = Politeness(settings.per_host_rate, settings.per_host_concurrency, database)
         self._fetch = Fetch(http, politeness, settings.attempts, settings.user_agent, clock, sleep)
 
     async def read(

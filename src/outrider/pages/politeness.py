@@ -1,4 +1,4 @@
-"""How hard one host may be asked: so many requests a second over all processes, so many at a time in each."""
+"""How hard one host may be asked: so many requests a second, so many at a time, over all that share a Postgres."""
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from outrider.core.db import Database
+from outrider.core.places import Places
 from outrider.core.rates import Rates
 
 HOSTS = 500
@@ -28,11 +30,12 @@ class Politeness:
     Args:
         rate: Requests in a second.
         concurrency: Requests at the same time.
-        rates: Counts the requests; by default those of this process.
+        database: What processes share; None counts in this process alone.
     """
 
-    def __init__(self, rate: float, concurrency: int, rates: Rates | None = None) -> None:
-        self._rates = rates or Rates(None)
+    def __init__(self, rate: float, concurrency: int, database: Database | None = None) -> None:
+        self._rates = Rates(database)
+        self._shared = Places(database, concurrency)
         self._rate = rate
         self._concurrency = concurrency
         self._hosts: OrderedDict[str, Host] = OrderedDict()
@@ -44,7 +47,7 @@ class Politeness:
         host = self._host(name)
         host.users += 1
         try:
-            async with host.places:
+            async with host.places, self._shared.place(f"host {name}"):
                 # A bucket of one second's worth; slower rates let one request through at a time.
                 await self._rates.turn(f"host {name}", self._rate, 1.0, patience=DAY)
                 yield

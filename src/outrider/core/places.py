@@ -1,0 +1,111 @@
+"""How much may be under way at the same time, counted over all processes that share the database.
+
+On Postgres a name has so many numbered places; who takes one has a lease on it, so that a process that dies gives its
+places back after a while. With SQLite each process counts for itself.
+"""
+
+import logging
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from outrider.core.errors import OutriderError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from outrider.core.db import Database
+
+log = logging.getLogger(__name__)
+LOCK = 0x6F757370  # any number, the same in every process: who holds it makes the table
+LEASE = 120.0  # seconds; longer than any request to a host may take
+OLD = 3_600.0  # seconds after which a place that nobody took is forgotten
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between looks for a free place; the last one goes on
+TABLE = """
+    CREATE UNLOGGED TABLE IF NOT EXISTS rate_places_1 (
+        name varchar(200), number integer, holder varchar(40) NOT NULL, until double precision NOT NULL,
+        PRIMARY KEY (name, number)
+    )
+"""
+SWEPT = "DELETE FROM rate_places_1 WHERE until < extract(epoch FROM clock_timestamp()) - :old"
+# No table, no places: the time of their last use is now, or a sweep would take them before their first.
+MADE = """
+    INSERT INTO rate_places_1 SELECT :name, number, '', extract(epoch FROM clock_timestamp())
+    FROM generate_series(1, :most) AS number ON CONFLICT DO NOTHING
+"""
+TAKEN = """
+    WITH free AS (
+        SELECT number FROM rate_places_1
+        WHERE name = :name AND number <= :most AND until <= extract(epoch FROM clock_timestamp())
+        ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE rate_places_1 AS place SET holder = :holder, until = extract(epoch FROM clock_timestamp()) + :lease
+    FROM free WHERE place.name = :name AND place.number = free.number RETURNING place.number
+"""
+GIVEN_BACK = """
+    UPDATE rate_places_1 SET holder = '', until = extract(epoch FROM clock_timestamp())
+    WHERE name = :name AND number = :number AND holder = :holder
+"""
+
+
+class Places:
+    """Places by name.
+
+    Args:
+        database: What processes share; None counts in this process alone, and so does SQLite.
+        most: Places of each name.
+    """
+
+    def __init__(self, database: "Database | None", most: int) -> None:
+        self._database = database if database is not None and database.shared else None
+        self._most = most
+        self._made = False
+
+    @asynccontextmanager
+    async def place(self, name: str) -> AsyncGenerator[None]:
+        """Waits for a place among all processes and holds it; those of this process are the caller's to count."""
+        if self._database is None:
+            yield
+            return
+        holder = {"name": name[:200], "holder": uuid.uuid4().hex}
+        number = await self._waited(self._database, holder)
+        try:
+            yield
+        finally:
+            if number:
+                with suppress(OutriderError), anyio.CancelScope(shield=True):  # the lease ends by itself
+                    await self._asked(self._database, GIVEN_BACK, holder | {"number": number})
+
+    async def _waited(self, database: "Database", holder: dict[str, Any]) -> int | None:
+        """The number of the place; None where the database cannot tell, so that the process goes on by itself."""
+        wanted = holder | {"most": self._most, "lease": LEASE}
+        attempt = 0
+        try:
+            while not (number := await self._asked(database, TAKEN, wanted)):
+                if not attempt:
+                    await self._asked(database, MADE, wanted)
+                await anyio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
+                attempt += 1
+        except OutriderError as error:
+            log.warning("how much is under way is counted in this process only for now: %s", error)
+            return None
+        return number
+
+    async def _asked(self, database: "Database", statement: str, given: dict[str, Any]) -> int | None:
+        def ask(connection: "Connection") -> int | None:
+            from sqlalchemy import text
+
+            if not self._made:
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
+                connection.execute(text(TABLE))
+                connection.execute(text(SWEPT), {"old": OLD})
+            wanted = {name: value for name, value in given.items() if f":{name}" in statement}
+            answer = connection.execute(text(statement), wanted)
+            return answer.scalar() if answer.returns_rows else None
+
+        number = await database.short(ask, write=True)
+        self._made = True
+        return number

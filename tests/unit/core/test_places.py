@@ -1,0 +1,119 @@
+"""Places that are held over all processes on one Postgres."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import anyio
+import pytest
+from sqlalchemy import text
+
+import postgres
+from outrider.core.db import Database
+from outrider.core.places import Places
+
+PROGRAMS = postgres.found()
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
+# Takes places many times; in each it counts itself in a table, and says the most that were there at once.
+TAKER = """
+import sys
+import anyio
+from sqlalchemy import text
+from outrider.core.db import Database
+from outrider.core.places import Places
+
+INSIDE = "UPDATE inside SET now = now + :step, most = greatest(most, now + :step)"
+
+async def visit(database, places):
+    for _ in range(10):
+        async with places.place("host"):
+            for step in (1, -1):
+                async with database.write() as connection:
+                    await connection.execute(text(INSIDE), {"step": step})
+
+async def main():
+    database = Database(sys.argv[1])
+    places = Places(database, 2)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(visit, database, places)
+    await database.close()
+anyio.run(main)
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as made:
+        yield made
+
+
+@pytest.fixture
+async def database(server: postgres.Server) -> AsyncGenerator[Database]:
+    made = Database(server.migrated())
+    yield made
+    await made.close()
+
+
+async def test_two_processes_together_never_hold_more_places_than_there_are(database: Database):
+    async with database.write() as connection:
+        await connection.execute(text("CREATE TABLE inside (now integer, most integer)"))
+        await connection.execute(text("INSERT INTO inside VALUES (0, 0)"))
+    command = [sys.executable, "-W", "error", "-c", TAKER, database.url]
+    takers = [subprocess.Popen(command, env=dict(os.environ)) for _ in range(2)]
+    assert [await anyio.to_thread.run_sync(lambda taker=taker: taker.wait(timeout=120)) for taker in takers] == [0, 0]
+    async with database.read() as connection:
+        now, most = (await connection.execute(text("SELECT now, most FROM inside"))).one()
+    assert (now, most <= 2) == (0, True)
+
+
+async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: Database):
+    one, other = Places(database, 1), Places(database, 1)
+    with anyio.fail_after(30):
+        for _ in range(3):
+            async with one.place("host"):
+                pass
+            with anyio.CancelScope() as scope:
+                async with other.place("host"):
+                    scope.cancel()
+                    await anyio.lowlevel.checkpoint()
+
+
+async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(database: Database):
+    held = Places(database, 1).place("host")
+    await held.__aenter__()
+    entered = anyio.Event()
+
+    async def wait() -> None:
+        async with Places(database, 1).place("host"):
+            entered.set()
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            async with database.read() as connection:
+                assert (await connection.execute(text("SELECT count(*) FROM rate_places_1"))).scalar() == 1
+            assert not entered.is_set()
+            async with database.write() as connection:
+                await connection.execute(text("UPDATE rate_places_1 SET until = 0"))
+            await entered.wait()
+    await held.__aexit__(None, None, None)
+
+
+async def test_names_have_places_of_their_own(database: Database):
+    places = Places(database, 1)
+    with anyio.fail_after(30):
+        async with places.place("one"), places.place("other"):
+            pass
+
+
+async def test_without_the_server_and_with_sqlite_nobody_waits(server: postgres.Server, tmp_path: Path):
+    away = Database(server.of("nothing_of_that_name"))
+    for database in (away, Database.file(tmp_path / "x.db")):
+        with anyio.fail_after(30):
+            async with Places(database, 1).place("host"), Places(database, 1).place("host"):
+                pass
+    assert not (tmp_path / "x.db").exists()
