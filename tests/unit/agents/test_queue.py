@@ -1,0 +1,122 @@
+"""Whose run begins next: fair between users, within the limits, and each in one process only."""
+
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import postgres
+from agent_runs import office
+from model_apis import Turn
+from outrider.agents.definition import Agent, Budgets
+from outrider.agents.queue import Queue, Waiting, chosen
+from outrider.agents.run import RunRows, new_row
+from outrider.agents.settings import RunLimits
+from outrider.core.context import Call
+from outrider.core.db import Database
+
+NONE = RunLimits()
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    programs = postgres.found()
+    if programs is None:
+        pytest.skip("there is no Postgres server on this machine")
+    with postgres.serving(programs) as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    on_file = request.param == "sqlite"
+    opened = Database.file(tmp_path / "q.db") if on_file else Database(request.getfixturevalue("server").fresh())
+    yield opened
+    await opened.close()
+
+
+async def waiting(database: Database, *users: str, agent: str = "tester", model: str = "acme:one") -> None:
+    """One run for each user named, in this order; a run's query is its user and its number."""
+    for number, user in enumerate(users):
+        made = new_row(
+            Agent(name=agent, description="tests", instructions="Go."),
+            f"{user}{number}",
+            Call(identity=user),
+            conversation_id="c",
+            message_id="m",
+            depth=0,
+            ancestors=(),
+            budgets=Budgets(),
+            state={},
+            history=None,
+        )
+        await RunRows(database).add(made | {"model": model, "created_at": made["created_at"] + number})
+
+
+async def begun(database: Database, queue: Queue, worker: str, places: int) -> list[str]:
+    rows = RunRows(database)
+    return [(await rows.get(each.id)).query for each in await queue.take(worker, places)]
+
+
+async def test_users_take_turns_however_much_one_of_them_has_sent(database: Database):
+    await waiting(database, "ann", "ann", "ann", "ann", "bob", "bob", "eve")
+    queue = Queue(database, NONE)
+    one_by_one = [await begun(database, queue, "w", 1) for _ in range(4)]
+    assert one_by_one == [["ann0"], ["bob4"], ["eve6"], ["ann1"]]
+    assert await begun(database, queue, "w", 9) == ["bob5", "ann2", "ann3"]
+    assert not await queue.waits()
+
+
+async def test_no_user_agent_or_model_has_more_at_work_than_it_may_over_all_processes(database: Database):
+    await waiting(database, "ann", "ann", "ann", "bob")
+    limits = RunLimits(user=2)
+    assert await begun(database, Queue(database, limits), "w1", 2) == ["ann0", "bob3"]
+    assert await begun(database, Queue(database, limits), "w2", 9) == ["ann1"]
+    assert await begun(database, Queue(database, RunLimits(agents={"tester": 3})), "w", 9) == []
+    assert await begun(database, Queue(database, RunLimits(models={"acme": 3})), "w", 9) == []
+    assert await begun(database, Queue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
+
+
+async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: Database):
+    await waiting(database, *("ann", "bob", "eve") * 5)
+    found: list[str] = []
+
+    async def look(worker: str) -> None:
+        for _ in range(3):
+            found.extend(await begun(database, Queue(database, NONE), worker, 2))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(4):
+            tasks.start_soon(look, f"w{number}")
+    assert len(found) == len(set(found)) == 15
+
+
+def test_a_run_that_a_limit_keeps_back_keeps_no_other_back():
+    runs = [Waiting(f"r{n}", 1, "ann", agent, "m:x", float(n)) for n, agent in enumerate(["slow", "slow", "quick"])]
+    first = chosen(runs, [], {}, RunLimits(agents={"slow": 1}), 9)
+    assert [run.id for run in first] == ["r0", "r2"]
+
+
+async def test_runs_beyond_the_room_of_a_process_wait_and_begin_by_themselves():
+    held = anyio.Event()
+    settings: dict[str, Any] = {"agents": {"runs": 1}}
+    async with office(lambda asked: Turn(text="Done.", until=held), **settings) as made:
+        first, second = await made.begin("One."), await made.begin("Two.")
+        with anyio.fail_after(30):
+            while not made.server.asked:
+                await anyio.sleep(0.01)
+        assert (await made.app.runs.get(second.id)).status == "queued"
+        held.set()
+        ended = [await made.end(first), await made.end(second)]
+    assert [run.status for run in ended] == ["completed", "completed"]
+
+
+async def test_a_process_without_room_leaves_runs_to_others():
+    async with office(lambda asked: Turn(text="Done."), agents={"runs": 0}) as made:
+        run = await made.begin("One.")
+        await made.app.runs.recover()
+        after = await made.app.runs.get(run.id)
+    assert (after.status, after.executor) == ("queued", None)
