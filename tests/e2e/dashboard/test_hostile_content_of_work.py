@@ -83,7 +83,7 @@ def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, A
     )
 
 
-@pytest.mark.parametrize("path", ["/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"])
+@pytest.mark.parametrize("path", ["/", "/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"])
 async def test_lists_of_hostile_work_show_it_as_words(office: Desk, path: str):
     view = await office.open("/library")
     await inspect(view, path)
