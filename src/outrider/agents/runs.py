@@ -82,7 +82,7 @@ class Runs:
         """This process's work on runs; what it needs is loaded with the first."""
         from outrider.agents.worker import Worker
 
-        return Worker(
+        worker = Worker(
             self._database,
             self._settings,
             self._models,
@@ -94,6 +94,8 @@ class Runs:
             sealing=self._sealing,
             servers=self._servers,
         )
+        worker.answered = self._answered
+        return worker
 
     @property
     def steps(self) -> "Steps":
@@ -206,6 +208,12 @@ class Runs:
             await self.streams.append(run.id, [("status", told)])
             await self._worker.begin(run.id, run.attempt + 1, here=here)
         return await self._rows.get(run_id)
+
+    async def _answered(self, run: Run) -> None:
+        """Lets a run that has just come to rest go on, if nothing of what it waits for is open any more."""
+        tree = {run.id, *(each.id for each in await self._rows.below(run.id))}
+        if not any(each.run_id in tree for each in await self.questions.pending(run.root_run_id)):
+            await self.resume(run.id)
 
     async def retry(self, run_id: str) -> Run:
         """A new attempt of a failed run, from where it failed. Raises Refused where that would change nothing."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ class Worker:
         steps: What the runs have done.
         meters: What the runs under way use.
         lenders: The models of clients that wait for their runs, by run.
+        answered: Lets a run go on that waits for nobody.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs need of the house
@@ -90,6 +91,8 @@ class Worker:
         self._taking = anyio.Lock()
         self._woken = anyio.Event()  # something may have changed
         self._closing = False
+        self._resting: set[asyncio.Task[Any]] = set()  # what has come to the end of an attempt just now
+        self.answered: Callable[[Run], Awaitable[None]] | None = None
 
     @property
     def works(self) -> bool:
@@ -108,7 +111,7 @@ class Worker:
                 engine_type = await anyio.to_thread.run_sync(_engine_type)
                 locks = locks_of(self._database)
                 await locks.hold(self.name)
-                engine = engine_type(self._database.url, self.name, self._attempted)
+                engine = engine_type(self._database.url, self.name, self._attempted_and_answered)
                 try:
                     await engine.open()
                 except BaseException:
@@ -199,7 +202,7 @@ class Worker:
     async def close(self) -> None:
         """Stops working on runs; they stay as they are, and another process or the next start goes on with them."""
         self._closing = True
-        tasks = [task for task in (self._watcher, *self._active.values()) if task is not None]
+        tasks = [task for task in (self._watcher, *self._active.values(), *self._resting) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -211,6 +214,21 @@ class Worker:
         self._closing = False
 
     # One attempt
+
+    async def _attempted_and_answered(self, run_id: str, attempt: int) -> None:
+        """One attempt. If all that it came to ask was answered before it came to rest, nobody else lets it go on."""
+        await self._attempted(run_id, attempt)
+        if self._closing or self.answered is None:
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self._resting.add(task)
+        try:
+            run = await self._rows.get(run_id)
+            if run.status == "blocked" and run.attempt == attempt:
+                await self.answered(run)
+        finally:
+            self._resting.discard(task)
 
     async def _attempted(self, run_id: str, attempt: int) -> None:
         """One attempt, from the row to the row."""

@@ -268,6 +268,7 @@ async def test_the_address_of_a_step_leads_there_in_a_long_run(stage: Stage):
     view = await stage.office.open("/runs/run_long#step-70")
     await view.until("location.search.includes('after=70') && document.querySelector('#step-70:target') !== null")
     assert "Saying 70." in await view.text()
+    await view.hands.click("#step-70 summary")
     await view.hands.click("#step-70 [data-whole]")
     await view.until("document.querySelector('#step-70 pre.whole')?.textContent.length === 3000")
     await stage.office.tidy()

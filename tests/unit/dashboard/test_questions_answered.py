@@ -212,6 +212,26 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
         assert (await ended(made, child.id)).status == "completed"
 
 
+async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_the_same(home: Path):
+    gate = anyio.Event()
+    calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
+    script = {"clerk": (Turn("Both.", calls=calls), Turn("Clerk is done.")), "other": (Turn("Slept.", until=gate),)}
+    agents = {"clerk": CLERK | {"tools": ["run_other"]}, "other": {}}
+    async with opened(home, script, agents) as made, eras.connected(made.app.server()) as client:
+        said = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
+        run_id = (said.meta or {})["outrider/run"]["runId"]
+        inbox = Inbox(made.app.database)
+        with anyio.fail_after(PATIENCE):
+            async for event in made.app.runs.follow(run_id):
+                if event.kind == "question":
+                    answers = {each.question.id: Answer("approved") for each in await inbox.open()}
+                    assert (await desk(made).answer(answers, by=BY)).resumed == []
+                    gate.set()
+            while not (run := await made.app.runs.get(run_id)).ended:
+                await ended(made, run_id)
+    assert (run.status, run.answer, run.attempt) == ("completed", "Clerk is done.", 2)
+
+
 async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stands(home: Path):
     made: AgentHouse
     late: list[Answered] = []

@@ -1,0 +1,178 @@
+"""Runs and questions full of hostile words, in a real browser: nothing of them runs, loads or leads away."""
+
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import payloads
+from dashboard_desk import Desk, View, desk
+from outrider.agents.evaluations import Record
+from outrider.browser.browser import Browser
+from outrider.core.context import Call
+from payloads import Canary
+from run_rows import called, fill, question_row, run_row, said
+
+pytestmark = pytest.mark.anyio
+MOST = 200_000  # bytes of a page's HTML
+SEEN = """() => ({
+    status: performance.getEntriesByType("navigation")[0].responseStatus,
+    letters: document.querySelector("main").innerText.length,
+    size: new Blob([document.documentElement.outerHTML]).size,
+    links: [...document.querySelectorAll("[src],[href],[action],[formaction],[data],[srcdoc]")]
+        .flatMap((each) => ["src", "href", "action", "formAction", "data", "srcdoc"].map((name) => each[name] ?? ""))
+        .filter((value) => typeof value === "string" && value && !value.startsWith(location.origin + "/")),
+    handlers: [...document.querySelectorAll("*")]
+        .flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on")),
+    strangers: document.querySelectorAll("main svg, main iframe, main object, main embed, main base, main meta, main script, main style, main video, main math").length,
+    ran: window.ran ?? document.title === "ran",
+})"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+async def canary() -> AsyncGenerator[Canary]:
+    async with payloads.canary() as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary: Canary) -> AsyncGenerator[Desk]:
+    home: Path = tmp_path_factory.mktemp("hostile")
+    async with desk(home, chromium, toolsets=["all"]) as found:
+        await fill_with(found, payloads.texts(canary.url))
+        yield found
+
+
+def short(text: str) -> str:
+    return text.replace("\0", "\ufffd")
+
+
+async def fill_with(office: Desk, evil: list[str]) -> None:
+    """Every word that these pages show, written by somebody hostile."""
+    runs, steps, questions = [], [], []
+    for number, text in enumerate(map(short, evil)):
+        runs += rows_of(f"run_{number}", text, number)
+        steps += steps_of(f"run_{number}", text)
+        questions += questions_of(number, text)
+    await fill(office.app.database, run=runs, step=steps, question=questions)
+    await evaluate(office, short(evil[3]))
+
+
+def rows_of(run: str, text: str, number: int) -> list[dict[str, Any]]:
+    definition = {"name": text, "description": text, "instructions": text, "toolsets": [text], "tools": [text]}
+    words = {"query": text, "answer": text, "thoughts": text, "agent": text[:60], "definition": definition}
+    who = {"identity": text[:200], "session": text[:200], "workspace": text[:200], "model": text[:200]}
+    citations = {text[:40]: {"title": text, "href": text}, "b": {"title": text, "href": f"javascript:{text}"}}
+    state = {
+        "seconds": 1.0,
+        "citations": citations,
+        "files": [{"id": text, "title": text, "content_type": "image/png"}],
+    }
+    failed = {"status": "failed", "stop_reason": "model_error", "error": {"code": text, "message": text, "hint": text}}
+    blocked = {"status": "blocked", "stop_reason": "blocked", "ended_at": None}
+    values = words | who | {"state": state, "budgets": {text[:20]: text[:20]}}
+    below = {"parent_run_id": run, "parent_call_id": "call_1_0", **values, **failed}
+    return [run_row(run, age=1.0 + number, **values | blocked), run_row(f"{run}_below", root=run, **below)]
+
+
+def steps_of(run: str, text: str) -> list[dict[str, Any]]:
+    file = {"id": text, "title": text, "content_type": "image/png"}
+    source = {"title": text, "href": f"javascript:{text}"}
+    result = {"text": text, "sources": {text: source, "b": text}, "files": [file, file | {"content_type": text}]}
+    wrapped = f"<untrusted-12 from='{text}'>\n{text}\n</untrusted-12>"
+    return [
+        said(run, 1, text, [text], tool=text[:60]),
+        called(run, 1, text[:60], {text: text, "b": {text: [text]}}, text, result=result, outcome=text[:60]),
+        called(run, 1, "web_fetch", text, wrapped, mark=1),
+    ]
+
+
+def questions_of(number: int, text: str) -> list[dict[str, Any]]:
+    words = {"agent": text[:60], "tool": text[:60], "title": text, "message": text, "arguments": {text: text}}
+    sign_in = {"provider": text, "scope": text, "url": f"javascript:{text}"}
+    decided = {"decision": "rejected", "reason": text, "decided_by": text[:200], "decided_at": time.time()}
+    run = f"run_{number}"
+    return [
+        question_row(f"qst_{number}", run, **words),
+        question_row(f"qst_{number}_b", run, kind="authentication", **words | {"details": sign_in}),
+        question_row(f"qst_{number}_c", run, kind="question", **words),
+        question_row(f"qst_{number}_d", run, **words | decided),
+    ]
+
+
+async def evaluate(office: Desk, text: str) -> None:
+    evaluations = office.app.house().evaluations
+    call = Call(session=text, identity=text)
+    made = await evaluations.begin(call, url=text, task=text, mode="dev", limits={}, output_schema={})
+    kinds = ("agent", "console", "network", "screenshot")
+    await evaluations.record(
+        [Record(made.id, kind, 1, text, text, has_error=True, artifact_id=text[:36]) for kind in kinds]
+    )
+    told = {
+        "result": text,
+        "warnings": [text],
+        "errors_top": [{"summary": text}, text],
+        "structured_output": {text: text},
+    }
+    await evaluations.conclude(made.id, status="failed", stop_reason="error", answer=told)
+    pages.append(f"/runs/evaluations/{made.id}")
+
+
+pages: list[str] = []
+PAGES = (
+    "/runs",
+    "/runs?q=%22%3E%3Cscript%3Efetch(1)%3C/script%3E&agent=%3Csvg%20onload%3D1%3E&who=%27%22%3E&after=",
+    "/runs/compare?run=run_0&run=run_1",
+    "/questions",
+    "/questions?q=%22%3E%3Cscript%3E1%3C/script%3E&held=%3Cimg%20src%3Dx%20onerror%3D1%3E&late=qst_0_d&told=qst_1_d",
+    *(f"/runs/run_{number}" for number in range(0, 27, 3)),
+    "/runs/run_1_below",
+    "/runs/run_2/whole?what=task",
+    "/runs/run_2/whole?what=instructions",
+    "/runs/run_2/whole?key=call_1_0&what=arguments",
+    "/runs/run_2/whole?key=call_1_1&what=text",
+    *(f"/questions/qst_4{kind}" for kind in ("", "_b", "_c", "_d")),
+    "/runs/%3Cscript%3Efetch(1)%3C%2Fscript%3E",
+)
+
+
+async def inspect(view: View, canary: Canary, path: str) -> None:
+    """Shows a page and looks for what does not belong there."""
+    await view.go(path)
+    await view.until("document.readyState === 'complete'")
+    await view.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    seen: dict[str, Any] = await view.page.evaluate_in("", SEEN)
+    size, status, letters = seen.pop("size"), seen.pop("status"), seen.pop("letters")
+    assert (status, letters > 40) == (404 if "script" in path.partition("?")[0] else 200, True), path
+    assert seen == {"links": [], "handlers": [], "strangers": 0, "ran": False}, path
+    assert size < MOST, path
+    assert view.complaints == [], path  # what the policy of the page held back would stand here
+    assert canary.calls == [], path
+
+
+async def test_pages_of_hostile_runs_show_them_as_words(office: Desk, canary: Canary):
+    view = await office.open("/calls")
+    for path in (*PAGES, *pages):
+        await inspect(view, canary, path)
+    await office.tidy()
+
+
+async def test_what_a_page_puts_in_later_are_words_too(office: Desk, canary: Canary):
+    view = await office.open("/runs/run_0")
+    for text in payloads.texts(canary.url):
+        await office.app.runs.streams.append("run_0", [("text", {"text": short(text), "step": 2})])
+        await office.app.runs.streams.append("run_0", [("thinking", {"text": short(text), "step": 2})])
+    await view.until("document.querySelector('#live .said').textContent.includes('/auto>')")
+    await view.until("document.querySelector('#live .thought').textContent.includes('/auto>')")
+    await fill(office.app.database, question=[question_row("qst_new", "run_0", title="<img src=x onerror=fetch(1)>")])
+    await view.sees("<img src=x onerror=fetch(1)>")
+    await view.js("document.querySelector('#steps [data-whole], #about [data-whole]')?.click()")
+    seen: dict[str, Any] = await view.page.evaluate_in("", SEEN)
+    assert (seen["links"], seen["handlers"], seen["strangers"]) == ([], [], 0)
+    await view.go("/questions")
+    await fill(office.app.database, question=[question_row("qst_newer", "run_1", title="<svg onload=fetch(2)>")])
+    await view.sees("<svg onload=fetch(2)>")
+    assert (view.complaints, canary.calls) == ([], [])
+    await office.tidy()
