@@ -89,7 +89,7 @@ class Identity:
         return _Known(self._clock() + KNOWN_SECONDS, found)
 
     async def _found(self, credential: str, key: str) -> Principal:
-        if secret.is_token(credential):
+        if self.settings.tokens and secret.is_token(credential):
             return await self.tokens.principal(key)
         if self.provider is None or credential.startswith(secret.PREFIX):
             raise Unrecognised("this is no token of ours: it may be cut or mistyped")
