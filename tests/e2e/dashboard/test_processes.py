@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import agent_house
+import houses
 from agent_house import Turn
 from eras import NEWEST, Person, connected, says
 from outrider.core import blocked
@@ -177,3 +178,27 @@ async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_questio
             )
             assert answered.status_code in (200, 303)
         await listening.aclose()
+
+
+BROWSER = """#!/bin/sh
+echo "$@" > "$(dirname "$0")/given"
+"""
+
+
+async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_owners_own(home: Path):
+    browser = home / "browser"
+    browser.write_text(BROWSER)
+    browser.chmod(0o755)
+    async with houses.opened(home, more={"data_dir": str(home / ".outrider")}) as house:
+        listening = Listening(house.app.house())
+        await listening.start()
+        command = [sys.executable, "-m", "outrider", "dashboard"]
+        await anyio.run_process(command, env=environment(home) | {"BROWSER": f"{browser} %s"}, cwd=home)
+        given = (home / "given").read_text().strip()
+        token = listening.address.partition("token=")[2]
+        await listening.aclose()
+    assert given.startswith("file://")
+    assert token not in given
+    kept = Path(given.removeprefix("file://"))
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert token in kept.read_text()

@@ -51,11 +51,11 @@ async def _serve(settings: Loaded, *, printed: bool) -> None:
 
 
 def _show(url: str, settings: Loaded, *, printed: bool) -> None:
-    if printed or not webbrowser.open(_doorstep(url, settings.settings.data_dir)):
+    if printed or not webbrowser.open(doorstep(url, settings.settings.data_dir)):
         click.echo(url)
 
 
-def _doorstep(url: str, data_dir: Path) -> str:
+def doorstep(url: str, data_dir: Path) -> str:
     """A file that leads to the address: other users can read a program's arguments, but not this file."""
     folder = data_dir / "run"
     for old in folder.glob("open-*.html"):
