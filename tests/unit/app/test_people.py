@@ -1,0 +1,25 @@
+"""What tools save for people goes when it is old."""
+
+import os
+import time
+from pathlib import Path
+
+from outrider.app.people import sweep
+
+DAY = 86_400
+
+
+def test_old_files_go_and_young_ones_stay_where_they_are(tmp_path: Path):
+    for name, days in (("a/images/old.png", 40), ("a/images/deep/old.png", 40), ("b/young.png", 1)):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+        os.utime(path, (time.time() - days * DAY,) * 2)
+    outside = tmp_path.parent / "outside.txt"
+    outside.write_text("kept")
+    os.utime(outside, (0, 0))
+    (tmp_path / "a" / "link").symlink_to(outside)
+    assert sweep(tmp_path, 30 * DAY) == 2
+    assert [path.name for path in tmp_path.rglob("*.png")] == ["young.png"]
+    assert outside.read_text() == "kept"
+    assert sweep(tmp_path / "nowhere", 1) == 0
