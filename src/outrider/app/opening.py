@@ -9,6 +9,7 @@ import anyio
 
 from outrider.app.app import App
 from outrider.app.building import Building
+from outrider.app.people import let_go
 from outrider.app.sharing import Shared
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
@@ -85,7 +86,7 @@ async def _sweep_daily(app: App) -> None:
         with suppress(OutriderError):
             await app.events.sweep(app.loaded.settings.keep_days * DAY, app.loaded.settings.identity.audit_days * DAY)
             await app.artifacts.sweep()
-            await app.identity().audit.sweep(app.loaded.settings.identity.audit_days)
+            await let_go(app)
             await anyio.to_thread.run_sync(app.workspaces.sweep)
             await app.evaluator.evaluations.sweep(app.loaded.settings.keep_days * DAY)
             await app.content.sweep()
