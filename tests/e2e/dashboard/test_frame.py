@@ -75,7 +75,8 @@ async def test_a_link_on_another_page_leads_in_who_is_signed_in(office: Desk):
 
 
 HOSTILE = """<title>waiting</title><iframe src="{place}calls"></iframe>
-<form method="post" action="{place}questions/answer" target="there"><input name="decision" value="approved"></form><iframe name="there"></iframe><script>
+<form method="post" action="{place}questions/answer" target="there">
+<input name="decision" value="approved"></form><iframe name="there"></iframe><script>
 const done = [];
 const note = (what) => (result) => {{ done.push(`${{what}}: ${{result}}`); document.title = done.sort().join(", "); }};
 fetch("{place}calls", {{credentials: "include"}}).then(note("read"), () => note("read")("no"));
