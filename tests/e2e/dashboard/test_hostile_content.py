@@ -9,7 +9,7 @@ import fakes
 import houses
 import library_shelf
 import payloads
-from dashboard_desk import Desk, desk
+from dashboard_desk import Desk, View, desk
 from dashboard_looks import inspect
 from outrider.browser.browser import Browser
 from outrider.content import Draft
@@ -56,6 +56,12 @@ async def office(
         yield found
 
 
+@pytest.fixture(scope="module")
+async def view(office: Desk) -> View:
+    """One tab for all tests: what one of them leaves behind, another one would see."""
+    return await office.open("/calls")
+
+
 async def fill(office: Desk, home: str) -> None:
     """Everything that the library shows, named and filled by somebody hostile."""
     app, evil = office.app, payloads.texts(home)
@@ -100,19 +106,16 @@ def workflow(text: str) -> Workflow:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-async def test_lists_of_hostile_things_show_them_as_words(office: Desk, home_server: Canary, section: str):
-    view = await office.open("/calls")
+async def test_lists_of_hostile_things_show_them_as_words(view: View, home_server: Canary, section: str):
     links = await inspect(view, f"/library{section}")
     for part in sorted({link for link in links if "after=" in link}):
         await inspect(view, part)
     assert view.complaints == []
     assert home_server.calls == []
-    await office.tidy()
 
 
 @pytest.mark.parametrize("section", [each for each in SECTIONS if each not in ("", "/states", "/screenshots")])
-async def test_pages_of_hostile_things_show_them_as_words(office: Desk, home_server: Canary, section: str):
-    view = await office.open("/calls")
+async def test_pages_of_hostile_things_show_them_as_words(view: View, home_server: Canary, section: str):
     links = await inspect(view, f"/library{section}")
     inner = [link for link in dict.fromkeys(links) if link.count("/") > 2 and "?" not in link]
     assert inner
@@ -122,11 +125,11 @@ async def test_pages_of_hostile_things_show_them_as_words(office: Desk, home_ser
             await inspect(view, each)
     assert view.complaints == []
     assert home_server.calls == []
-    await office.tidy()
 
 
-async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(office: Desk, home_server: Canary):
-    view = await office.open("/calls")
+async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(
+    office: Desk, view: View, home_server: Canary
+):
     store = next(
         each.store.id for each in (await office.app.content.overview.stores()).items if each.store.name == "all"
     )
@@ -134,39 +137,38 @@ async def test_what_a_search_finds_is_shown_as_words_with_the_match_marked(offic
     assert await view.js("[...document.querySelectorAll('mark')].some((each) => each.textContent === 'needle')")
     assert view.complaints == []
     assert home_server.calls == []
-    await office.tidy()
 
 
-async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(office: Desk, home_server: Canary):
-    view = await office.open("/library/files")
+async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(
+    office: Desk, view: View, home_server: Canary
+):
+    await view.go("/library/files")
     for name, kind, data in payloads.files(home_server.url)[:10]:
         key = await library_shelf.put(office.app, data, name, kind)
         opened = await view.page.send("Page.navigate", {"url": f"{view.place}files/{key}"})
         assert opened["errorText"] == "net::ERR_ABORTED", name  # a download, in the words of a navigation
         assert await view.js("location.pathname + document.title") == "/library/filesFiles · Outrider"
     assert home_server.calls == []
-    await office.tidy()
 
 
-async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(office: Desk, home_server: Canary):
-    view = await office.open("/library/files")
+async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
+    office: Desk, view: View, home_server: Canary
+):
+    await view.go("/library/files")
     ids = [artifact.id for artifact in (await office.app.artifacts.listed(pictures=False, limit=40)).items]
     assert await view.page.evaluate_in("", EMBEDDED, ids) == {"refused": 2 * len(ids)}
     assert await view.js("document.title") == "Files · Outrider"
     assert home_server.calls == []
-    await office.tidy()
 
 
-async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(office: Desk, home_server: Canary):
+async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(view: View, home_server: Canary):
     async with payloads.canary() as other:
         evil = "".join(f"<div>{text}</div>" for text in payloads.texts(other.url)[:1])
         async with fakes.serve(houses.pages({"/": f"<!doctype html><title>x</title>{evil}"})) as site:
-            view = await office.open("/calls")
             await view.go(f"{site}/")
             await view.until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/ran'))")
         assert other.calls == ["/ran"]
     assert home_server.calls == []
-    await office.tidy()
 
 
 async def test_the_headers_of_a_hostile_file_are_ours_alone(office: Desk):
