@@ -144,22 +144,23 @@ class Neighbours:
                     await _passed_on(told, call)
         except Unavailable as error:
             if error.code != REACHED:
-                raise
+                raise _left(known, error.message) from None
             message = f"the replica that has session {known.id} does not answer; it was at {known.url}"
             hint = f"make the same call again in {SILENT:g} seconds: if it is dead, the session can be opened again"
             raise Unavailable(message, code="replica", hint=hint, retry_after=SILENT) from None
-        raise Unavailable(
-            f"the replica that has session {known.id} went away during the call; it was at {known.url}",
-            code="replica",
-            hint=f"the call may have taken effect; look at the session in {SILENT:g} seconds",
-            retry_after=SILENT,
-        )
+        raise _left(known, "the other replica went away during the call")
 
     @cached_property
     def _seal(self) -> "Seal":
         from outrider.serve.hop import Seal
 
         return Seal(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
+
+
+def _left(known: "Known", why: str) -> Unavailable:
+    message = f"{why}; it has session {known.id}, which was at {known.url}"
+    hint = f"the call may have taken effect: look at the session in {SILENT:g} seconds"
+    return Unavailable(message, code="replica", hint=hint, retry_after=SILENT)
 
 
 async def _passed_on(told: Mapping[str, Any], call: Call) -> None:
