@@ -105,8 +105,8 @@ class Artifacts:
             storable(call.identity, 200) if call and call.identity else None,
         )
         try:
-            async with self._database.write() as connection:
-                await connection.execute(artifacts.insert(), [vars(kept)])
+            row = dict(vars(kept))
+            await self._database.short(lambda each: each.execute(artifacts.insert(), [row]), write=True)
         except Unsure:  # the row may be there, so the file stays; if it is not, `outrider db check` finds the file
             raise
         except BaseException:

@@ -81,5 +81,4 @@ class Citations:
         insert = self._database.insert(counters).values(key=key, used=by, updated_at=now)
         added = {"used": counters.c.used + by, "updated_at": now}
         insert = insert.on_conflict_do_update(index_elements=["key"], set_=added).returning(counters.c.used)
-        async with self._database.write() as connection:
-            return (await connection.execute(insert)).scalar_one()
+        return await self._database.short(lambda connection: connection.execute(insert).scalar_one(), write=True)

@@ -21,7 +21,7 @@ import anyio
 from outrider.core.database import address
 from outrider.core.database.failures import Interrupted, failures, is_lost, told
 from outrider.core.database.migration import MIGRATIONS, head_revision, migrate, migrated
-from outrider.core.database.patience import Patience, given_back, whole
+from outrider.core.database.patience import OUTAGE, Patience, given_back, whole
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -44,9 +44,12 @@ class Database:
         url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
         connections: At most so many to a server.
         migrates: Whether the schema is brought to the newest revision first; only checks look at what is there.
+        patience: Seconds of an outage for which a transaction that has not begun waits.
     """
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS, migrates: bool = True) -> None:
+    def __init__(
+        self, url: str, *, connections: int = CONNECTIONS, migrates: bool = True, patience: float = OUTAGE
+    ) -> None:
         self.url = address.normalised(url)
         self._migrates = migrates
         self.used = anyio.Event()  # set once it has been opened
@@ -55,7 +58,7 @@ class Database:
         self._opening = anyio.Lock()
         self._writing = anyio.Lock(fast_acquire=True)
         self._short: Transactions | None = None
-        self._patience = Patience()
+        self._patience = Patience(patience)
         self._ahead: float | None = None  # seconds from our monotonic clock to the server's
 
     @classmethod

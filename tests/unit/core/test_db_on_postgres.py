@@ -62,7 +62,7 @@ def server() -> Generator[postgres.Server]:
 
 @pytest.fixture
 async def database(server: postgres.Server) -> AsyncGenerator[Database]:
-    made = Database(server.migrated(), connections=3)
+    made = Database(server.migrated(), connections=3, patience=60)
     yield made
     await made.close()
 
@@ -215,7 +215,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
 
 
 async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.Server):
-    database = Database(server.migrated(), connections=2)
+    database = Database(server.migrated(), connections=2, patience=0.5)
     await insert(database, "before")
     await database.close()
     server.stop()

@@ -164,7 +164,7 @@ async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage:
 class Doubtful(Database):
     """Loses its connection in answer to COMMIT."""
 
-    def write(self) -> Any:
+    async def short(self, work: Any, *, write: bool) -> Any:
         raise Unsure("lost", code="database_unsure")
 
 

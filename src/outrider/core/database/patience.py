@@ -17,9 +17,14 @@ PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between attempts; the last one go
 
 
 class Patience:
-    """How long one database has been away."""
+    """How long one database has been away.
 
-    def __init__(self) -> None:
+    Args:
+        seconds: Of an outage for which callers wait.
+    """
+
+    def __init__(self, seconds: float = OUTAGE) -> None:
+        self._seconds = seconds
         self._since: float | None = None
 
     def back(self) -> None:
@@ -29,7 +34,7 @@ class Patience:
     async def again(self, attempt: int) -> bool:
         """Whether to try once more, after a pause; `attempt` counts from 0."""
         self._since = self._since or time.monotonic()
-        if time.monotonic() - self._since > OUTAGE:
+        if time.monotonic() - self._since > self._seconds:
             return False
         await anyio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
         return True
