@@ -42,12 +42,12 @@ class Team:
         return await identity.tokens.create(person, **wish)
 
     @asynccontextmanager
-    async def as_(self, token: str, path: str = "/mcp", **headers: str) -> AsyncGenerator[Client]:
-        """A client that shows the token."""
+    async def as_(self, token: str, path: str = "/mcp", person: Any = None, **headers: str) -> AsyncGenerator[Client]:
+        """A client that shows the token; `person` answers its forms."""
         sent = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): value for name, value in headers.items()}
         async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
-            async with Client(transport) as client:
+            async with Client(transport, elicitation_callback=person) as client:
                 yield client
 
 

@@ -11,9 +11,11 @@ import anyio
 import httpx2
 import pytest
 from mcp import MCPError
+from mcp.types import ElicitResult, InputRequiredResult
 
 import identity_house
 from answers import error
+from eras import Person
 from identity_house import Team, knock
 from outrider.cli.recognising import recognising
 from outrider.identity import secret
@@ -211,6 +213,21 @@ async def test_an_older_clients_session_is_its_owners_alone(team: Team):
         own = await http.post(f"{team.url}/mcp", json=ping, headers=headers | session)
         await http.delete(f"{team.url}/mcp", headers=headers | session)
     assert (stolen.status_code, own.status_code) == (404, 200)
+
+
+async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_theirs(team: Team):
+    ann, again, bob = [await team.holds(name, "acme") for name in ("ann", "ann", "bob")]
+    async with team.as_(ann, person=Person(None)) as client:
+        first = await client.session.call_tool("execute_shell", {"command": "true"}, allow_input_required=True)
+    assert isinstance(first, InputRequiredResult)
+    answers = {name: ElicitResult(action="accept", content={"allow": False}) for name in first.input_requests or {}}
+    resumed: dict[str, Any] = {"request_state": first.request_state, "input_responses": answers}
+    async with team.as_(bob, person=Person(None)) as client:
+        with pytest.raises(MCPError, match="belongs to another caller"):
+            await client.session.call_tool("execute_shell", {"command": "true"}, **resumed)
+    async with team.as_(again, person=Person(None)) as client:
+        done = await client.session.call_tool("execute_shell", {"command": "true"}, **resumed)
+    assert "did not allow" in error(done)["message"]
 
 
 async def test_the_audit_says_who_did_what_with_which_token_from_where(team: Team):

@@ -181,6 +181,19 @@ async def test_the_doctor_says_whether_anybody_could_come_in(team: Team, provide
     ]
 
 
+async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_throw_their_token_away(home: Path):
+    provider = Provider(down=True)
+    async with fakes.serve(provider.app()) as url:
+        provider.url = url
+        oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
+        async with identity_house.opened(home, identity={"oauth": oauth}) as team:
+            reply = await knock(f"{team.url}/mcp", good(provider))
+            ours = await knock(f"{team.url}/mcp", await team.holds("ann", "acme"))
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
+    assert reply.json()["error"] == "temporarily_unavailable"
+    assert ours.status_code == 401  # the operator has not said that our own tokens count
+
+
 # The keys: what is fetched when, with a clock that is turned by hand.
 
 

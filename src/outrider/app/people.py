@@ -8,7 +8,6 @@ import anyio
 
 from outrider.app.app import App
 
-
 DAY = 86_400
 
 
