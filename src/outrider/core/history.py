@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from outrider.core.db import Database, storable
-from outrider.core.errors import NotFound
+from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.events import Event
 from outrider.core.keyset import Batch, batch, mark, newest
 
@@ -113,7 +113,7 @@ class History:
         """What was written after the cursor, in that order, at most 200, and the cursor behind it.
 
         An empty cursor gives nothing, and where the record ends now. Times of calls would not do: another process
-        writes its records a moment later, and they must not be missed.
+        writes its records a moment later, and they must not be missed. Raises InvalidInput for a cursor that is none.
         """
         arrivals = _of_sqlite if self._database.dialect == "sqlite" else _of_postgres
         async with self._database.read() as connection:
@@ -161,6 +161,13 @@ def _containing(text: str) -> "ColumnElement[bool]":
     return or_(*plain, arguments.icontains(json.dumps(text)[1:-1], autoescape=True))
 
 
+def _number(text: str) -> int:
+    """Raises InvalidInput."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise InvalidInput("the place in the record cannot be read", hint="begin at its end")
+    return int(text)
+
+
 async def _of_sqlite(connection: "AsyncConnection", cursor: str) -> tuple[list[Event], str]:
     """By row number: there is one writer at a time, and the next number is the highest."""
     from sqlalchemy import Integer, func, literal_column, select
@@ -168,7 +175,7 @@ async def _of_sqlite(connection: "AsyncConnection", cursor: str) -> tuple[list[E
     events, number = _events(), literal_column("events.rowid", Integer)
     highest: Any = select(func.max(number)).select_from(events)
     last = int((await connection.execute(highest)).scalar() or 0)
-    seen = int(cursor or last)
+    seen = _number(cursor) if cursor else last
     if seen > last:  # all that was there has been swept away, and numbers begin anew
         seen = 0
     query = select(events, number.label("number")).where(number > seen).order_by(number).limit(GROUP)
@@ -185,7 +192,7 @@ async def _of_postgres(connection: "AsyncConnection", cursor: str) -> tuple[list
     if not cursor:
         return [], f"{(horizon or 1) - 1}~z"  # behind every id of that transaction
     transaction, _, key = cursor.partition("~")
-    seen = int(transaction)
+    seen = _number(transaction)
     later = or_(events.c.written > seen, and_(events.c.written == seen, events.c.id > key))
     query = select(events).where(later, events.c.written < horizon).order_by(events.c.written, events.c.id).limit(GROUP)
     rows = (await connection.execute(query)).mappings().all()

@@ -116,6 +116,8 @@ async def show(request: Request) -> Response:
         raise InvalidInput(
             f"no topic {', '.join(unknown) or '(none given)'}", hint=f"topics: {', '.join(feeds.topics)}"
         )
+    for topic, cursor in cursors.items():
+        await feeds.topics[topic].after(cursor)  # a place that is none is refused before the stream begins
     return EventSourceResponse(
         feeds.stream(cursors), ping=BEAT, ping_message_factory=lambda: ServerSentEvent(comment="beat"), sep="\n"
     )

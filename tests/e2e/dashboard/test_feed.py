@@ -121,7 +121,10 @@ async def test_ten_viewers_of_the_same_place_hear_the_same(app: App, listening: 
     }
 
 
-@pytest.mark.parametrize("params", [{"topics": "nothing"}, {"at": "[]"}, {"at": "{"}, {"at": '{"nothing": ""}'}, {}])
+@pytest.mark.parametrize(
+    "params",
+    [{"topics": "nothing"}, {"at": '{"calls": "x"}'}, {"at": "[]"}, {"at": "{"}, {"at": '{"nothing": ""}'}, {}],
+)
 async def test_nonsense_is_answered_with_what_there_is(client: httpx2.AsyncClient, params: dict[str, str]):
     answer = await client.get("/feed", params=params)
     assert answer.status_code == 400
