@@ -148,14 +148,14 @@ class Database:
 
     async def close(self) -> None:
         """Closes every connection; a later use opens the database again."""
-        from outrider.core.database.engines import disposed
-
         engine, self._engine = self._engine, None
         short, self._short = self._short, None
         with anyio.CancelScope(shield=True):
             if short is not None:
                 await short.close()
             if engine is not None:
+                from outrider.core.database.engines import disposed
+
                 await whole(disposed(engine))
 
     @asynccontextmanager

@@ -4,7 +4,6 @@ Before COMMIT is sent nothing can have been stored. When the connection is lost 
 nobody on this side can know: such a transaction is never repeated by us, and never called a success.
 """
 
-import sqlite3
 from typing import Any
 
 from outrider.core.database.address import dialect, file_of
@@ -30,6 +29,8 @@ class Unsure(Unavailable):
 
 def failures() -> tuple[type[Exception], ...]:
     """What databases raise."""
+    import sqlite3
+
     from sqlalchemy.exc import SQLAlchemyError
 
     return SQLAlchemyError, sqlite3.Error, OSError
