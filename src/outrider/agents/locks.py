@@ -99,6 +99,8 @@ class SessionLocks:
 
     async def held(self) -> bool:
         """Takes the lock again after the session was lost, if it can."""
+        if self._connection is None:  # lost while the server was away: a new session holds nothing yet
+            return await self._ask("pg_try_advisory_lock", self._worker)
         try:
             # A session that holds it takes it once more, and gives that one back.
             mine = await self._ask("pg_try_advisory_lock", self._worker)
