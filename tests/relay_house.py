@@ -94,10 +94,14 @@ class Person:
     def command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "outrider", *arguments]
 
-    def host(self, *arguments: str, cwd: Path | None = None, **environ: str) -> StdioServerParameters:
+    def host(
+        self, *arguments: str, cwd: Path | None = None, environ: dict[str, str] | None = None
+    ) -> StdioServerParameters:
         """How a host starts `outrider mcp`."""
         program, *rest = self.command("mcp", "--toolsets", "probe", *arguments)
-        return StdioServerParameters(command=program, args=rest, env=self.environ | environ, cwd=cwd or self.home)
+        return StdioServerParameters(
+            command=program, args=rest, env=self.environ | (environ or {}), cwd=cwd or self.home
+        )
 
     def asked(self, word: bytes) -> dict[str, Any]:
         """What the shared process says; empty if there is none. After `stop` it has ended."""

@@ -97,7 +97,7 @@ async def test_settings_are_those_of_each_host(neighbour: Person):
                 neighbour.host(),
                 neighbour.host(cwd=folder.parent),
                 neighbour.host("--disable", "look"),
-                neighbour.host(OUTRIDER_NAMES="builtin"),
+                neighbour.host(environ={"OUTRIDER_NAMES": "builtin"}),
             ]
             lists = [
                 {tool.name for tool in (await (await stack.enter_async_context(Client(host))).list_tools()).tools}
@@ -179,6 +179,22 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_says_so(p
     assert after[1] == "default"
 
 
+async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: Person):
+    failed: list[str] = []
+    with anyio.fail_after(PATIENCE):
+        async with Client(person.host()) as client, anyio.create_task_group() as tasks:
+
+            async def call() -> None:
+                with pytest.raises(MCPError) as caught:
+                    await client.call_tool("look")
+                failed.append(str(caught.value))
+
+            tasks.start_soon(call)
+            for _ in range(2):
+                os.kill(int((await person.told()).removeprefix("began ")), signal.SIGKILL)
+    assert "call again" in failed[0]
+
+
 @ERAS
 async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Person, mode: str):
     with anyio.fail_after(PATIENCE):
@@ -205,7 +221,7 @@ async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Pers
 
 async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itself(owner: Person, shared_code: Path):
     owner.release_new_version("99.0")
-    older = owner.host(PYTHONPATH=str(shared_code))
+    older = owner.host(environ={"PYTHONPATH": str(shared_code)})
     with anyio.fail_after(PATIENCE):
         async with Client(older) as old:
             first = (await stands(old))[0]
@@ -244,7 +260,7 @@ async def test_a_host_that_is_killed_takes_nothing_with_it_but_its_own_call(neig
 @pytest.mark.parametrize(("arguments", "environ"), [(["--no-daemon"], {}), ([], {"OUTRIDER_DAEMON": "false"})])
 async def test_who_wants_no_shared_process_gets_none(person: Person, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PATIENCE):
-        async with Client(person.host(*arguments, **environ)) as client:
+        async with Client(person.host(*arguments, environ=environ)) as client:
             assert (await stands(client))[1] == "default"
     assert not (person.home / ".outrider" / "run").exists()
 
@@ -303,7 +319,9 @@ async def test_a_megabyte_goes_through_in_both_directions_and_in_order(neighbour
 
 async def test_no_key_of_a_host_is_written_down(neighbour: Person):
     with anyio.fail_after(PATIENCE):
-        async with Client(neighbour.host(BRAVE_API_KEY="sesame-1", OUTRIDER_SERVE__TOKEN="sesame-2")) as client:
+        async with Client(
+            neighbour.host(environ={"BRAVE_API_KEY": "sesame-1", "OUTRIDER_SERVE__TOKEN": "sesame-2"})
+        ) as client:
             await stands(client)
     kept = [path for path in (neighbour.home / ".outrider").rglob("*") if path.is_file() and path.stat().st_size]
     assert not [path for path in kept if b"sesame" in path.read_bytes()]

@@ -14,6 +14,7 @@ HELLO = b"H"  # who comes: see `hello`
 LINE = b"L"  # a line of the host
 REPLAY = b"R"  # a line that an earlier connection answered: do it again, answer nobody
 RETRY = b"T"  # a line that was under way when an earlier connection was lost
+FAILED = b"F"  # a line that was under way when two processes died: not a third time
 LAST = b"Z"  # no request comes after this, only answers; the end of the connection is the end of the host
 CONTROL = b"C"  # instead of HELLO: `status` or `stop`
 

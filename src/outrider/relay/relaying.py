@@ -13,6 +13,7 @@ SIZE = 65_536
 PIECE = 4_096  # a pipe that is ready takes so much at once without making us wait (POSIX, PIPE_BUF)
 FULL = 1_000_000  # bytes that wait for a slow reader before we read no more
 TRIES = 5  # daemons that one connection may find to be leaving
+DEATHS = 2  # daemons that may die with a call under way, before it is taken for the reason
 LIVES = 4  # daemons that may be lost within a minute
 MINUTE = 60.0
 
@@ -83,7 +84,7 @@ class Relay:
         self._to_host = bytearray()
         self._now: Connection | None = None
         self._before: list[Connection] = []
-        self._under_way: dict[int, tuple[bytes, Connection]] = {}
+        self._under_way: dict[int, tuple[bytes, Connection, int]] = {}  # and how many processes have died of it
         self._kept: dict[int, bytes] = {}
         self._losses: list[float] = []
 
@@ -169,7 +170,7 @@ class Relay:
             self._before[-1].outgoing += frames.frame(frames.LINE, line)
         if places[1]:
             self._now = self._now or self._connect()
-            self._under_way[self._count] = (line, self._now)
+            self._under_way[self._count] = (line, self._now, 0)
             self._now.outgoing += frames.frame(frames.LINE, line, self._count)
 
     # The daemon
@@ -223,7 +224,7 @@ class Relay:
             self._now = None
         if connection in self._before:
             self._before.remove(connection)
-        left = [number for number, (_, at) in self._under_way.items() if at is connection]
+        left = [number for number, (_, at, _) in self._under_way.items() if at is connection]
         if self._ended:
             return
         if not connection.leaving:
@@ -232,9 +233,11 @@ class Relay:
             self._now = self._now or self._connect()
         for number in left:
             assert self._now is not None
-            line = self._under_way[number][0]
-            self._under_way[number] = (line, self._now)
-            self._now.outgoing += frames.frame(frames.RETRY, line, number)
+            line, _, deaths = self._under_way[number]
+            deaths += not connection.leaving
+            self._under_way[number] = (line, self._now, deaths)
+            kind = frames.RETRY if deaths < DEATHS else frames.FAILED
+            self._now.outgoing += frames.frame(kind, line, number)
 
     def _count_loss(self) -> None:
         now = time.monotonic()
@@ -297,7 +300,7 @@ class Relay:
 
     def _give_up(self, reason: str) -> None:
         say(f"outrider: {reason}\n".encode())
-        for line, _ in self._under_way.values():
+        for line, *_ in self._under_way.values():
             self._to_host += answered_for(line, reason)
         self._flush()
 

@@ -34,11 +34,14 @@ Repeatable = Callable[[JSONRPCRequest], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the host: its number, its bytes, and whether an earlier connection has answered or lost it."""
+    """A line of the host: its number, its bytes, and whether an earlier connection has answered or lost it.
+
+    `failed`: lost so often that it may be the reason.
+    """
 
     number: int
     data: bytes
-    how: Literal["new", "replayed", "retried"] = "new"
+    how: Literal["new", "replayed", "retried", "failed"] = "new"
 
 
 class Channel(Protocol):
@@ -110,7 +113,7 @@ class Desk:
         return SessionMessage(message) if line.how == "new" else None  # the question went with its process
 
     async def _request(self, line: Line, message: JSONRPCRequest) -> SessionMessage | None:
-        if line.how == "retried" and not await self._repeatable(message):
+        if line.how == "failed" or (line.how == "retried" and not await self._repeatable(message)):
             error = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INTERRUPTED, message=AGAIN))
             await self._channel.output(error.model_dump_json(by_alias=True, exclude_unset=True), line.number)
             return None

@@ -8,7 +8,7 @@ from outrider.relay import frames
 from outrider.serve.connections import Line
 
 SIZE = 65_536
-HOW = {frames.LINE: "new", frames.REPLAY: "replayed", frames.RETRY: "retried"}
+HOW = {frames.LINE: "new", frames.REPLAY: "replayed", frames.RETRY: "retried", frames.FAILED: "failed"}
 
 
 class Visitor:
