@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -30,6 +31,7 @@ class Provider:
         down: Whether it answers with errors.
         asked: The paths that were asked for.
         more: Further entries of its key set.
+        granted: The scopes that were asked for at its token endpoint, where every client may have all of them.
     """
 
     url: str = ""
@@ -37,6 +39,7 @@ class Provider:
     down: bool = False
     asked: list[str] = field(default_factory=list)
     more: list[dict[str, Any]] = field(default_factory=list)
+    granted: list[str] = field(default_factory=list)
 
     @property
     def fetches(self) -> int:
@@ -48,6 +51,7 @@ class Provider:
             routes=[
                 Route("/.well-known/oauth-authorization-server", self._metadata),
                 Route("/keys", self._keys),
+                Route("/token", self._grant, methods=["POST"]),
             ]
         )
 
@@ -66,7 +70,17 @@ class Provider:
         self.asked.append(request.url.path)
         if self.down:
             return Response(status_code=503)
-        return JSONResponse({"issuer": self.url, "jwks_uri": f"{self.url}/keys"})
+        places = {"authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token"}
+        known = {"issuer": self.url, "jwks_uri": f"{self.url}/keys", "response_types_supported": ["code"]}
+        return JSONResponse(known | places)
+
+    async def _grant(self, request: Request) -> Response:
+        """A token for a client itself (RFC 6749, 4.4), made for the resource that it names (RFC 8707)."""
+        asked = parse_qs((await request.body()).decode())
+        scope, resource = asked.get("scope", [""])[0], asked["resource"][0]
+        self.granted.append(scope)
+        token = self.token(aud=resource, scope=scope, groups=["acme"])
+        return JSONResponse({"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": scope})
 
     async def _keys(self, request: Request) -> Response:
         self.asked.append(request.url.path)

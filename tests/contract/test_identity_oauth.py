@@ -9,6 +9,9 @@ import anyio
 import httpx2
 import jwt
 import pytest
+from mcp import Client
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.client.streamable_http import streamable_http_client
 
 import fakes
 import identity_house
@@ -179,6 +182,42 @@ async def test_the_doctor_says_whether_anybody_could_come_in(team: Team, provide
     assert [(each.state, each.what) for each in found] == [
         ("ok", f"identity: {provider.url} publishes 1 keys that can be used")
     ]
+
+
+class Memory:
+    """Where a client keeps what it was given."""
+
+    tokens: Any = None
+
+    async def get_tokens(self) -> Any:
+        return self.tokens
+
+    async def set_tokens(self, tokens: Any) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> Any:
+        return None
+
+    async def set_client_info(self, client_info: Any) -> None:
+        raise AssertionError("nobody registers here")
+
+
+async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_call_needs_it(
+    home: Path, provider: Provider
+):
+    wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
+    with anyio.fail_after(60):
+        async with identity_house.opened_at_its_own_address(home, provider.url, **wanted) as team:
+            auth = ClientCredentialsOAuthProvider(f"{team.url}/mcp", Memory(), "desk", "secret", issuer=provider.url)
+            async with (
+                httpx2.AsyncClient(auth=auth, timeout=30) as http,
+                Client(streamable_http_client(f"{team.url}/mcp", http_client=http)) as client,
+            ):
+                before = (await client.list_tools()).tools
+                done = await client.call_tool("create_goal", {"goal": "tea"})
+    assert before == []
+    assert not done.is_error
+    assert [set(scope.split()) for scope in provider.granted] == [{"tools"}, {"tools", "tools:plan"}]
 
 
 async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_throw_their_token_away(home: Path):
