@@ -58,9 +58,15 @@ async def work(office: Desk, evil: list[str]) -> None:
 def hostile_run(name: str, text: str) -> dict[str, Any]:
     """A run that failed with these words everywhere."""
     about = {"name": text[:64], "description": text, "instructions": text, "toolsets": [text], "tools": [text]}
-    names = dict.fromkeys(("agent", "session", "workspace", "identity", "assistant", "model"), text[:200])
-    words = dict.fromkeys(("query", "answer", "thoughts"), text)
-    failed = {"status": "failed", "error": {"message": text, "hint": text, "code": text}, "definition": about}
+    names: dict[str, Any] = dict.fromkeys(
+        ("agent", "session", "workspace", "identity", "assistant", "model"), text[:200]
+    )
+    words: dict[str, Any] = dict.fromkeys(("query", "answer", "thoughts"), text)
+    failed: dict[str, Any] = {
+        "status": "failed",
+        "error": {"message": text, "hint": text, "code": text},
+        "definition": about,
+    }
     return run_rows.run_row(name, **names, **words, **failed)
 
 
@@ -77,7 +83,7 @@ def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, A
     """A question of one kind or another in these words."""
     kind = ("approval", "authentication", "question")[hash(text) % 3]
     details = {"provider": text, "scope": text, "url": text}
-    said = {"title": text, "message": text, "reason": text, "agent": text[:64], "tool": text[:64]}
+    said: dict[str, Any] = {"title": text, "message": text, "reason": text, "agent": text[:64], "tool": text[:64]}
     return run_rows.question_row(
         name, run, kind=kind, arguments={text: text}, details=details, decided_by=text[:200], **said, **more
     )

@@ -119,7 +119,8 @@ async def take_over(rooms: Desk, view: View, clerk: Clerk) -> None:
 
 
 async def approve(view: View) -> None:
-    """The person reads what would be done, and allows it once."""
+    """The person is told that a question waits, reads what would be done, and allows it once."""
+    await view.until("document.querySelector('[data-badge=questions]')")
     await view.hands.click(".pages a[data-key=q]")
     await view.sees(f"a present for {MAIL}")
     await view.hands.click("button[value=approved]")

@@ -1,9 +1,13 @@
 // Live: shows one session's pictures, tells how it stands, and takes the commands of whoever watches.
 
 import { element, toast } from "./base.js";
+import { subscribe } from "./feed.js";
 import { Hands } from "./live_input.js";
 import { Line } from "./live_line.js";
 import { Screen } from "./live_screen.js";
+import { showWaiting } from "./waiting.js";
+
+subscribe({ questions: (changes) => showWaiting(changes.at(-1).open) });
 
 const $ = (id) => document.getElementById(id);
 const live = $("live");
@@ -46,6 +50,17 @@ line.on("sessions", (found) => {
 line.on("control_state", (state) => {
   control = state;
   render();
+});
+line.on("choice", ({ x, y, selected, options }) => {
+  if (!mine() || !options.length) return;
+  $("choices").replaceChildren(...options.map(({ label, disabled }, index) => element("button", {
+    class: "button", disabled, autofocus: index === selected, "aria-pressed": String(index === selected),
+    onclick: () => {
+      act("steer", { do: "choose", x, y, index });
+      $("choice").close();
+    },
+  }, label || "(empty)")));
+  if (!$("choice").open) $("choice").showModal();
 });
 line.on("ended", () => {
   ended = true;
@@ -117,6 +132,8 @@ for (const [id, accept] of [["dialogyes", true], ["dialogno", false]]) {
     $("dialog").close();
   });
 }
+$("choiceno").addEventListener("click", () => $("choice").close());
+$("choice").addEventListener("close", () => hands.on && hands.focus());
 hands.onleave = () => $("take").focus();
 $("sessions").addEventListener("click", (event) => {
   const link = event.target.closest("a[data-id]");
@@ -192,6 +209,7 @@ function render() {
   $("keyhelp").hidden = !acting;
   $("picture").className = `picture ${acting ? "held" : ""} ${control.paused && !acting ? "paused" : ""} ${over || !reachable ? "stale" : ""}`;
   hands.enable(acting);
+  if (!acting && $("choice").open) $("choice").close();
   notice(session);
   if (session) facts(session, acting);
   askDialog(session, acting);
