@@ -100,7 +100,7 @@ async def test_a_scope_that_everybody_needs_is_asked_for(team: Team, provider: P
     assert reply.status_code == 403
     challenge = reply.headers["www-authenticate"]
     assert 'error="insufficient_scope"' in challenge
-    assert 'scope="tools tools:plan"' in challenge
+    assert 'scope="tools"' in challenge
     assert f'resource_metadata="{METADATA}"' in challenge
 
 

@@ -55,5 +55,8 @@ class Usage:
 
 def _whose(table: Any, owner: Owner) -> list[Any]:
     """The conditions under which a row is the owner's."""
-    conditions = [table.c.workspace == owner.workspace]
+    from sqlalchemy import func
+
+    conditions = [func.coalesce(table.c.workspace, "") == owner.workspace if not owner.workspace else
+                  table.c.workspace == owner.workspace]
     return conditions if owner.person is None else [*conditions, table.c.identity == owner.person]

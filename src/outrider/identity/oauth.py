@@ -48,8 +48,8 @@ class Provider:
         """
         claims = await self._claims(token)
         scopes = scopes_of(claims)
-        if missing := [each for each in self.settings.scopes if each not in scopes]:
-            raise ScopeMissing([*self.settings.scopes, *(each for each in scopes if each in self.known)] or missing)
+        if not set(self.settings.scopes) <= set(scopes):
+            raise ScopeMissing(self.settings.scopes)
         person = claims.get(self.settings.person_claim)
         if not isinstance(person, str) or not person or len(person) > 200:
             raise Unrecognised(f"this token has no claim {self.settings.person_claim!r} that names a person")

@@ -31,7 +31,7 @@ class Owner:
     @property
     def words(self) -> str:
         """As a message says it."""
-        return self.person or f"workspace {self.workspace}"
+        return self.person or (f"workspace {self.workspace}" if self.workspace else "everybody here")
 
     @property
     def key(self) -> str:
