@@ -61,8 +61,20 @@ async def fill_with(office: Desk, evil: list[str]) -> None:
 
 
 def rows_of(run: str, text: str, number: int) -> list[dict[str, Any]]:
-    definition = {"name": text, "description": text, "instructions": text, "toolsets": [text], "tools": [text]}
-    words = {"query": text, "answer": text, "thoughts": text, "agent": text[:60], "definition": definition}
+    definition: dict[str, Any] = {
+        "name": text,
+        "description": text,
+        "instructions": text,
+        "toolsets": [text],
+        "tools": [text],
+    }
+    words: dict[str, Any] = {
+        "query": text,
+        "answer": text,
+        "thoughts": text,
+        "agent": text[:60],
+        "definition": definition,
+    }
     who = {"identity": text[:200], "session": text[:200], "workspace": text[:200], "model": text[:200]}
     citations = {text[:40]: {"title": text, "href": text}, "b": {"title": text, "href": f"javascript:{text}"}}
     state = {
@@ -70,11 +82,15 @@ def rows_of(run: str, text: str, number: int) -> list[dict[str, Any]]:
         "citations": citations,
         "files": [{"id": text, "title": text, "content_type": "image/png"}],
     }
-    failed = {"status": "failed", "stop_reason": "model_error", "error": {"code": text, "message": text, "hint": text}}
+    failed: dict[str, Any] = {
+        "status": "failed",
+        "stop_reason": "model_error",
+        "error": {"code": text, "message": text, "hint": text},
+    }
     blocked = {"status": "blocked", "stop_reason": "blocked", "ended_at": None}
-    values = words | who | {"state": state, "budgets": {text[:20]: text[:20]}}
-    below = {"parent_run_id": run, "parent_call_id": "call_1_0", **values, **failed}
-    return [run_row(run, age=1.0 + number, **values | blocked), run_row(f"{run}_below", root=run, **below)]
+    values: dict[str, Any] = words | who | {"state": state, "budgets": {text[:20]: text[:20]}}
+    below: dict[str, Any] = {"parent_run_id": run, "parent_call_id": "call_1_0", **values, **failed}
+    return [run_row(run, age=1.0 + number) | values | blocked, run_row(f"{run}_below", root=run) | below]
 
 
 def steps_of(run: str, text: str) -> list[dict[str, Any]]:
@@ -90,15 +106,26 @@ def steps_of(run: str, text: str) -> list[dict[str, Any]]:
 
 
 def questions_of(number: int, text: str) -> list[dict[str, Any]]:
-    words = {"agent": text[:60], "tool": text[:60], "title": text, "message": text, "arguments": {text: text}}
+    words: dict[str, Any] = {
+        "agent": text[:60],
+        "tool": text[:60],
+        "title": text,
+        "message": text,
+        "arguments": {text: text},
+    }
     sign_in = {"provider": text, "scope": text, "url": f"javascript:{text}"}
-    decided = {"decision": "rejected", "reason": text, "decided_by": text[:200], "decided_at": time.time()}
+    decided: dict[str, Any] = {
+        "decision": "rejected",
+        "reason": text,
+        "decided_by": text[:200],
+        "decided_at": time.time(),
+    }
     run = f"run_{number}"
     return [
-        question_row(f"qst_{number}", run, **words),
-        question_row(f"qst_{number}_b", run, kind="authentication", **words | {"details": sign_in}),
-        question_row(f"qst_{number}_c", run, kind="question", **words),
-        question_row(f"qst_{number}_d", run, **words | decided),
+        question_row(f"qst_{number}", run) | words,
+        question_row(f"qst_{number}_b", run) | words | {"kind": "authentication", "details": sign_in},
+        question_row(f"qst_{number}_c", run) | words | {"kind": "question"},
+        question_row(f"qst_{number}_d", run) | words | decided,
     ]
 
 

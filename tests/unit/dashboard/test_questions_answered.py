@@ -14,8 +14,10 @@ import postgres
 from agent_house import AgentHouse, Turn, opened
 from outrider.agents.answering import Answered, Answering
 from outrider.agents.approvals import Questions
+from outrider.agents.brief import Brief
 from outrider.agents.inbox import Inbox
 from outrider.agents.overview import Overview
+from outrider.agents.run_list import Wanted
 from outrider.agents.step_list import StepList
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, Refused
@@ -151,14 +153,14 @@ async def begun(made: AgentHouse, agent: str = "boss") -> str:
     async with eras.connected(made.app.server()) as client:
         said = await client.call_tool(f"run_{agent}", {"query": "Do both."})
     assert said.is_error
-    (tree,) = (await Overview(made.app.database).listed(await wanted())).items
+    (tree,) = (await Overview(made.app.database).listed(Wanted())).items
     return tree.id
 
 
-async def wanted() -> Any:
-    from outrider.agents.run_list import Wanted
-
-    return Wanted()
+async def child_of(made: AgentHouse, root: str) -> Brief:
+    tree = await Overview(made.app.database).tree(root)
+    assert tree
+    return tree.below[0].run
 
 
 async def ended(made: AgentHouse, run_id: str) -> Any:
@@ -178,7 +180,7 @@ async def test_questions_of_a_child_answered_together_let_the_whole_tree_go_on(h
         answered = await desk(made).answer(answers, by=BY)
         assert (answered.resumed, [each.won for each in answered.told]) == ([root], [True, True])
         run = await ended(made, root)
-        child = (await Overview(made.app.database).tree(root)).below[0].run  # ty: ignore[unresolved-attribute]
+        child = await child_of(made, root)
         read = {row.tool: row.text for row in (await StepList(made.app.database).part(child.id)).items if row.is_tool}
     assert (run.status, run.answer) == ("completed", "Boss is done.")
     assert "no water" in read["add_todo"]
@@ -203,8 +205,8 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
     async with opened(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
         async with eras.connected(made.app.server()) as client:
             await client.call_tool("run_boss", {"query": "Do both."})
-        (tree,) = (await Overview(made.app.database).listed(await wanted())).items
-        child = (await Overview(made.app.database).tree(tree.id)).below[0].run  # ty: ignore[unresolved-attribute]
+        (tree,) = (await Overview(made.app.database).listed(Wanted())).items
+        child = await child_of(made, tree.id)
         await ended(made, child.id)
         answers = {each.question.id: Answer("approved") for each in await Inbox(made.app.database).open()}
         answered = await desk(made).answer(answers, by=BY)
@@ -308,7 +310,7 @@ async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home:
         async with eras.connected(made.app.server()) as client:
             said = await client.call_tool("run_clerk", {"query": "Do it."})
         assert said.is_error
-        (tree,) = (await Overview(made.app.database).listed(await wanted())).items
+        (tree,) = (await Overview(made.app.database).listed(Wanted())).items
         asked = len(made.model.asked)
         made.model.script = failing(200)
         await made.app.runs.retry(tree.id)

@@ -49,22 +49,27 @@ async def show(request: Request) -> Response:
 
 async def show_run(request: Request) -> Response:
     """One run from a place among its steps on, or with `part` a piece of its page."""
-    house, query = house_of(request), request.query_params
-    about = await showing.whole(house, request.path_params["run"])
-    after = query.get("after", "")
-    if query.get("part") == "about":
-        return render.fragment(request, "runs/about.html", **_about(house, about))
-    if query.get("part") == "steps":
-        steps, part = await showing.steps_of(house, about, after, 2 * ROWS)
-        return render.fragment(request, "runs/steps.html", about=about, steps=steps, part=part, after=after)
+    house, run_id, after = house_of(request), request.path_params["run"], request.query_params.get("after", "")
+    if part := request.query_params.get("part"):
+        return await _piece(request, await showing.whole(house, run_id), part, after)
+    # The place from which updates come is taken first: what changes while we look is then shown twice at worst.
+    places = json.loads(await feed.start(request, "questions"))
+    places["run"] = await following.beginning(house, await house.runs.get(run_id))
+    about = await showing.whole(house, run_id)
     if not after and about.branch.run.working:
         after = await StepList(house.database).last_part(about.run.id, ROWS)
-    places = json.loads(await feed.start(request, "questions"))
-    places["run"] = await following.beginning(house, about.run)
-    steps, part = await showing.steps_of(house, about, after)
-    return await render.page(
-        request, "runs/run.html", feed=json.dumps(places), steps=steps, part=part, after=after, **_about(house, about)
-    )
+    steps, part_of = await showing.steps_of(house, about, after)
+    values: dict[str, Any] = {"steps": steps, "part": part_of, "after": after}
+    return await render.page(request, "runs/run.html", feed=json.dumps(places), **values, **_about(house, about))
+
+
+async def _piece(request: Request, about: showing.Whole, part: str, after: str) -> Response:
+    """What a script puts into its place: the head of the page, or steps."""
+    house = house_of(request)
+    if part == "about":
+        return render.fragment(request, "runs/about.html", **_about(house, about))
+    steps, part_of = await showing.steps_of(house, about, after, 2 * ROWS)
+    return render.fragment(request, "runs/steps.html", about=about, steps=steps, part=part_of, after=after)
 
 
 def _about(house: House, about: showing.Whole) -> dict[str, Any]:

@@ -56,15 +56,15 @@ function hush(next = 0) {
 }
 
 const refreshAbout = seldom(async () => {
-  const focused = document.activeElement?.closest("#about form, #about details");
-  const typed = [...document.querySelectorAll("#about .question input[name=reason], #about .question textarea")].some((each) => each.value);
   const fresh = await fragment(`${path}?part=about`);
+  const about = document.getElementById("about"); // looked at only now: somebody may have begun to write meanwhile
+  const writes = about.contains(document.activeElement) && document.activeElement.matches("input, textarea");
+  const typed = [...about.querySelectorAll(".question input[name=reason], .question textarea")].some((each) => each.value);
   const ids = (from) => [...from.querySelectorAll(".question")].map((each) => each.id).join();
-  const same = ids(fresh) === ids(document.getElementById("about"));
-  if (same && (focused || typed)) return; // nobody loses what they are writing or reading
-  const open = [...document.querySelectorAll("#about details")].map((each) => each.open);
+  if ((writes || typed) && ids(fresh) === ids(about)) return; // nobody loses what they are writing
+  const open = [...about.querySelectorAll("details")].map((each) => each.open);
   fresh.querySelectorAll("details").forEach((each, number) => { each.open = open[number] ?? each.open; });
-  document.getElementById("about").replaceWith(fresh);
+  about.replaceWith(fresh);
 }, 1000);
 
 const refreshSteps = seldom(async () => {

@@ -16,12 +16,18 @@ export function seldom(work, milliseconds) {
   let last = 0;
   let busy = false;
   let again = false;
+  let failures = 0;
   const run = async () => {
     timer = null;
     if (busy) { again = true; return; }
     busy = true;
     last = Date.now();
-    try { await work(); } catch { /* the next change tries again */ }
+    try {
+      await work();
+      failures = 0;
+    } catch { // a server that does not answer now may do so soon, and nothing else may change until then
+      again = failures++ < 5;
+    }
     busy = false;
     if (again) { again = false; ask(); }
   };
