@@ -286,6 +286,21 @@ async def test_dialogs_are_answered_by_the_person_who_has_control(stage: Stage):
     assert await stage.inside(session, "window.said") == "Ada"
 
 
+async def test_drop_down_lists_are_shown_by_the_dashboard(stage: Stage):
+    session, view = await stage.watch()
+    await stage.inside(
+        session, "Boolean(addEventListener('change', (event) => { window.changed = event.target.name; }))"
+    )
+    await take(view)
+    await press(view, *await stage.middle(session, "[name=size]"))
+    await view.sees("Large")
+    await view.hands.click("#choices button:nth-child(3)")
+    await stage.inside_until(session, "document.querySelector('[name=size]').value === 'l' && changed === 'size'")
+    await view.until("!document.getElementById('choice').open && document.activeElement.id === 'keys'")
+    await press(view, *await stage.middle(session, "[name=gift]"))
+    await stage.inside_until(session, "document.querySelector('[name=gift]').checked")
+
+
 async def test_the_person_goes_elsewhere_and_to_another_tab(stage: Stage):
     session, view = await stage.watch()
     await take(view)

@@ -1,6 +1,7 @@
 """One watcher's socket: pictures and states go out, commands and inputs come in.
 
-Out: binary frames (`packing`), and JSON `{event, data}`: `welcome`, `sessions`, `control_state`, `ended`, `answer`.
+Out: binary frames (`packing`), and JSON `{event, data}`: `welcome`, `sessions`, `control_state`, `ended`, `answer`,
+and `choice` (the options of a drop-down list that was clicked).
 In: JSON `{event, id, data}`. Events are `watch`, `drawn`, those of gsd-browser's `/ctrl` namespace, and `steer`. Each
 but `drawn` is answered by `{event: "answer", id, data: {ok, …}}`.
 """
@@ -17,6 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from outrider.browser import Session
 from outrider.browser.control import Ack
+from outrider.browser.control_choice import choice_at
 from outrider.browser.screencast import QUALITIES
 from outrider.core.errors import OutriderError
 from outrider.dashboard.live.packing import packed
@@ -25,6 +27,7 @@ from outrider.dashboard.live.steering import steer
 
 log = logging.getLogger(__name__)
 AHEAD = 2  # frames that are under way to a watcher who has not drawn them yet
+CLICKS = ("input_click", "input_up")
 LONGEST = 20_000  # characters of a message
 STATE = 0.3  # seconds between looks for what has changed
 
@@ -109,7 +112,16 @@ class Connection:
             return self._commands[event](session).facts()
         if event == "steer":
             return (await steer(session, self.id, data)).facts()
-        return session.control.input(self.id, event, data).facts()
+        answer = session.control.input(self.id, event, data)
+        if answer.ok and event in CLICKS:
+            self._tasks.start_soon(self._offer, session, data["x"], data["y"])
+        return answer.facts()
+
+    async def _offer(self, session: Session, x: float, y: float) -> None:
+        """Shows the options of a drop-down list that was clicked: the browser's own list is in no picture."""
+        page = session.tabs.lively
+        if page is not None and (found := await choice_at(page, x, y)):
+            await self._send("choice", found | {"x": x, "y": y})
 
     def _take(self, session: Session) -> Ack:
         answer = session.control.take(self.id)

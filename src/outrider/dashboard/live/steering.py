@@ -5,7 +5,9 @@ from typing import Any
 
 from outrider.browser import Session
 from outrider.browser.control import Ack
-from outrider.core.errors import OutriderError
+from outrider.browser.control_choice import choose
+from outrider.browser.control_input import Rejected, read_input
+from outrider.core.errors import InvalidInput, OutriderError
 
 
 async def _back(session: Session, _: dict[str, Any]) -> None:
@@ -34,13 +36,26 @@ async def _dialog(session: Session, data: dict[str, Any]) -> None:
     await session.dialogs.answer(accept=data.get("accept") is True, text=text if isinstance(text, str) else None)
 
 
+async def _choose(session: Session, data: dict[str, Any]) -> None:
+    page, index = session.tabs.lively, data.get("index")
+    try:
+        at = read_input("move", {name: data.get(name) for name in ("x", "y")})
+    except Rejected as rejected:
+        raise InvalidInput("x, y: no point of the page", code=rejected.code) from None
+    if page is None or not isinstance(index, int):
+        raise InvalidInput("index: say which option", code="invalid_payload")
+    await choose(page, at.x, at.y, index)
+
+
 WAYS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[None]]] = {
     "back": _back, "forward": _forward, "reload": _reload, "goto": _goto, "tab": _tab, "dialog": _dialog,
+    "choose": _choose,
 }  # fmt: skip
 
 
 async def steer(session: Session, who: str, data: object) -> Ack:
-    """Does one of `WAYS` for the holder: `{do: "goto", url}`, `{do: "tab", tab}`, `{do: "dialog", accept, text}`.
+    """Does one of `WAYS` for the holder: `{do: "goto", url}`, `{do: "tab", tab}`, `{do: "dialog", accept, text}`,
+    `{do: "choose", x, y, index}`.
 
     Refused as an input is, besides with the words of the error: an address that may not be reached, for instance.
     """
