@@ -55,8 +55,8 @@ class Usage:
 
 def _whose(table: Any, owner: Owner) -> list[Any]:
     """The conditions under which a row is the owner's."""
-    from sqlalchemy import func
+    from sqlalchemy import or_
 
-    conditions = [func.coalesce(table.c.workspace, "") == owner.workspace if not owner.workspace else
-                  table.c.workspace == owner.workspace]
-    return conditions if owner.person is None else [*conditions, table.c.identity == owner.person]
+    nobodys = [table.c.workspace.is_(None)] if not owner.workspace else []
+    where = or_(table.c.workspace == owner.workspace, *nobodys)
+    return [where] if owner.person is None else [where, table.c.identity == owner.person]
