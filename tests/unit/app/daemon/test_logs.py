@@ -1,0 +1,43 @@
+"""What the shared process writes down, and what it tells the host that it works for."""
+
+import logging
+import stat
+from pathlib import Path
+
+from outrider.app.daemon.logs import MOST, NAME, Host, Private, ToHost, current, trim
+
+
+def record(text: str, level: int = logging.WARNING) -> logging.LogRecord:
+    return logging.LogRecord("outrider", level, __file__, 1, text, None, None)
+
+
+def test_log_files_are_turned_over_and_only_the_person_can_read_them(tmp_path: Path):
+    file = Private(tmp_path / "daemon.log", maxBytes=100, backupCount=2, encoding="utf-8")
+    for number in range(9):
+        file.emit(record(f"{number} " * 20))
+    file.close()
+    kept = sorted(tmp_path.iterdir())
+    assert [each.name for each in kept] == ["daemon.log", "daemon.log.1", "daemon.log.2"]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in kept} == {0o600}
+
+
+def test_a_host_hears_its_own_words_from_the_level_that_it_wants():
+    heard: list[str] = []
+    handler = ToHost()
+    handler.emit(record("of nobody's work"))
+    token = current.set(Host(heard.append, logging.WARNING))
+    try:
+        handler.emit(record("yours"))
+        handler.emit(record("too much", logging.INFO))
+    finally:
+        current.reset(token)
+    assert heard == ["yours\n"]
+
+
+def test_what_programs_print_does_not_grow_without_end(tmp_path: Path):
+    printed = (tmp_path / NAME).with_suffix(".out")
+    printed.parent.mkdir()
+    printed.write_bytes(b"x" * (MOST + 1))
+    trim(tmp_path)
+    assert printed.stat().st_size == 0
+    trim(tmp_path / "gone")
