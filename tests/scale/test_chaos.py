@@ -91,6 +91,7 @@ class Journal:
         crawls: Answers to crawls.
         failures: How often a call failed, by reason: that may happen, and must be said.
         good: When calls succeeded.
+        slow: How long each of them took, and which it was.
         events: What the chaos did.
     """
 
@@ -100,6 +101,8 @@ class Journal:
     crawls: list[str] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     good: list[float] = field(default_factory=list)
+    slow: list[tuple[float, str]] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
     events: list[str] = field(default_factory=list)
 
     @property
@@ -131,6 +134,7 @@ class Load:
 
     async def tried(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
         """The result of a call, or None where it failed; then it is known that it did."""
+        began = time.monotonic()
         try:
             result = await self.house.call(tool, arguments, **more)
         except (httpx2.HTTPError, MCPError, OSError, TimeoutError, RuntimeError) as error:
@@ -145,6 +149,7 @@ class Load:
             self.journal.failures[said(result)[:60]] += 1
             return None
         self.journal.good.append(time.monotonic())
+        self.journal.slow.append((round(time.monotonic() - began, 1), f"{tool} at {began - self.journal.began:.1f}"))
         return result
 
     async def until(self, tool: str, arguments: dict[str, Any], **more: Any) -> Any:
@@ -233,7 +238,7 @@ class Monkey:
             await anyio.sleep(self._dice.uniform(0.5, 2.5))
 
     def _note(self, words: str) -> None:
-        self._journal.events.append(words)
+        self._journal.events.append(f"{time.monotonic() - self._journal.began:5.1f} {words}")
 
     async def kill(self) -> None:
         """A process dies without a word, and its supervisor starts it again."""
@@ -367,6 +372,7 @@ def told(journal: Journal, bank: Bank, recovered: float) -> None:
     claimed = sum(len(answer.split()) - 2 for answer in journal.answers.values())
     print(*journal.events, sep="\n")
     print(f"{len(journal.good)} calls succeeded, {sum(journal.failures.values())} failed: {dict(journal.failures)}")
+    print("slowest:", *(f"{name}: {seconds} s;" for seconds, name in sorted(journal.slow, reverse=True)[:8]))
     print(f"{len(journal.runs)} runs accepted, {len(journal.answers)} answered, {sum(bank.booked.values())} effects,")
     print(f"  {claimed} of {wanted} wanted ones confirmed; the others were told to be of unknown outcome")
     print(f"{len(journal.stored)} texts stored, {len(journal.crawls)} crawls; recovered in {recovered:.1f} s,")
