@@ -46,7 +46,7 @@ CHOOSE = """(x, y, index) => {
 
 
 async def choice_at(page: Page, x: float, y: float) -> dict[str, Any] | None:
-    """The options of the drop-down list at a point, None if none is there: `{selected, options: [{label, disabled}]}`."""
+    """The drop-down list at a point: `{selected, options: [{label, disabled}]}`; None if none is there."""
     try:
         return await page.evaluate_in(WORLD, TELL % FIND, x, y, MOST, timeout=SECONDS)
     except (OutriderError, ProtocolError):  # on its way elsewhere, or busy with itself

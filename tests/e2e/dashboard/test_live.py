@@ -386,7 +386,7 @@ async def test_a_session_of_another_process_says_where_it_is(stage: Stage):
 async def test_hostile_titles_addresses_and_arguments_are_only_shown(stage: Stage):
     session, view = await stage.watch()
     payload = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
-    await stage.inside(session, f"document.title = {json.dumps(payload)}")
+    await stage.inside(session, f"document.title = {json.dumps(payload)} + '\\ud800'")
     await stage.house.call("waitFor", sessionId=session, text=payload, seconds=0.01)
     await stage.house.call("clickElement", sessionId=session, selector=f"{payload}")
     await view.sees(payload)

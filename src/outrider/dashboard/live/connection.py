@@ -213,7 +213,7 @@ class Connection:
         }
 
     async def _send(self, event: str, data: Any, **more: Any) -> None:
-        await self._socket.send_text(json.dumps({"event": event, "data": data, **more}, ensure_ascii=False))
+        await self._socket.send_text(json.dumps({"event": event, "data": data, **more}))
 
 
 async def _wake(session: Session) -> None:

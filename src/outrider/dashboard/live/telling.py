@@ -12,6 +12,11 @@ URL = 2_000  # characters
 TITLE = 200
 
 
+def sayable(text: str, limit: int | None = None) -> str:
+    """A text as it can be sent: half characters, which pages may put anywhere, become question marks."""
+    return text[:limit].encode("utf-8", "replace").decode()
+
+
 def told(session: Session, underway: Underway, goals: Goals, title: str) -> dict[str, Any]:
     """A session as JSON; who holds it is told apart, to each connection in its own words."""
     now, last = _calls(session, underway)
@@ -19,9 +24,9 @@ def told(session: Session, underway: Underway, goals: Goals, title: str) -> dict
     waiting = session.dialogs.waiting
     return {
         "id": session.id,
-        "url": session.url[:URL],
-        "title": title[:TITLE] or "Untitled page",
-        "owner": session.owner[:TITLE],
+        "url": sayable(session.url, URL),
+        "title": sayable(title, TITLE) or "Untitled page",
+        "owner": sayable(session.owner, TITLE),
         "status": session.status,
         "created_at": round(session.created_at, 3),
         "used_at": round(session.used_at, 3),
@@ -30,14 +35,14 @@ def told(session: Session, underway: Underway, goals: Goals, title: str) -> dict
         "now": _shown(now),
         "last": _shown(last),
         "run": run_id,
-        "goal": goals.known(run_id) if run_id else "",
+        "goal": sayable(goals.known(run_id)) if run_id else "",
         "console": session.console.total,
         "errors": session.console.errors,
         "requests": session.network.total,
         "failed": len(session.network.failed()),
         "viewers": session.screencast.viewers,
         "tabs": [_tab(session, number, page) for number, page in enumerate(session.tabs, 1)],
-        "dialog": {"kind": waiting.kind, "message": clean_message(waiting.message)} if waiting else None,
+        "dialog": {"kind": waiting.kind, "message": sayable(clean_message(waiting.message))} if waiting else None,
     }
 
 
@@ -45,9 +50,9 @@ def told_of(known: Known) -> dict[str, Any]:
     """A session of another process, as far as the database knows it: `status` is `elsewhere`."""
     return {
         "id": known.id,
-        "url": known.url[:URL],
-        "title": known.title[:TITLE] or "Untitled page",
-        "owner": known.owner[:TITLE],
+        "url": sayable(known.url, URL),
+        "title": sayable(known.title, TITLE) or "Untitled page",
+        "owner": sayable(known.owner, TITLE),
         "status": "elsewhere",
         "there": known.status,
         "replica": known.replica,
@@ -72,7 +77,7 @@ def _calls(session: Session, underway: Underway) -> tuple[Doing | None, Doing | 
 def _shown(doing: Doing | None) -> dict[str, Any] | None:
     if doing is None:
         return None
-    given = {name: value for name, value in doing.arguments.items() if name != "sessionId"}
+    given = {sayable(name): sayable(value) for name, value in doing.arguments.items() if name != "sessionId"}
     return {
         "tool": doing.tool,
         "title": doing.title,
@@ -84,4 +89,8 @@ def _shown(doing: Doing | None) -> dict[str, Any] | None:
 
 def _tab(session: Session, number: int, page: Any) -> dict[str, Any]:
     main = page.frames.main
-    return {"number": number, "url": (main.url if main else "about:blank")[:URL], "front": page is session.tabs.current}
+    return {
+        "number": number,
+        "url": sayable(main.url if main else "about:blank", URL),
+        "front": page is session.tabs.current,
+    }
