@@ -122,7 +122,7 @@ def serving(programs: Path) -> Generator[Server]:
         server.start()
         yield server
     finally:
-        server.stop()
+        server.stop(signal.SIGQUIT)  # nobody needs its data any more
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,18 +24,8 @@ from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.moving import Moving
 from outrider.core.tables import artifacts, citation_counters, events
 
-PROGRAMS = postgres.found()
 pytestmark = pytest.mark.anyio
 ROWS = 7
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    if PROGRAMS is None:
-        pytest.skip("Postgres is not installed here")
-    with postgres.serving(PROGRAMS) as made:
-        made.migrated()
-        yield made
 
 
 @pytest.fixture(scope="module")
