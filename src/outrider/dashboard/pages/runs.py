@@ -18,7 +18,7 @@ from outrider.dashboard.questions.asking import shown_question
 from outrider.dashboard.runs import filters, following, showing, words
 from outrider.dashboard.runs.steps import ROWS
 
-ANSWER = 4_000  # bytes of a page that a task, an answer or a text of an error may take
+TASK, ANSWER = 2_000, 4_000  # bytes of a page that each of these may take
 WAITING = 8  # questions that a run's page shows
 RECORDS = 100  # of an evaluation that its page shows
 WHOLE = {"text": "Result", "thoughts": "Thoughts", "arguments": "Arguments"}
@@ -76,8 +76,8 @@ def _about(house: House, about: showing.Whole) -> dict[str, Any]:
     run = about.run
     return {
         "about": about,
-        "task": words.excerpt(run.query, ANSWER),
-        "answer": words.excerpt(run.answer, 3 * ANSWER),
+        "task": words.excerpt(run.query, TASK),
+        "answer": words.excerpt(run.answer, ANSWER),
         "error": run.error or {},
         "waiting": [shown_question(each.question, house.toolbox.tools, ANSWER) for each in about.open[:WAITING]],
         "web_address": words.web_address,
