@@ -88,7 +88,7 @@ class Neighbours:
             return None
         if not address:
             raise Unavailable(
-                f"session {known.id} is in the browser of a worker, which nobody else can reach",
+                f"session {known.id} is in the browser of a process that serves no others",
                 code="replica",
                 hint=f"createSession opens another; that one is at {known.url}",
             )

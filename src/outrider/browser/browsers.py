@@ -303,8 +303,12 @@ class Browsers:
 
     async def _told_others(self, session: "Session") -> None:
         """Other processes learn of a session before its first call can reach them."""
-        if self.registry is not None and self.has(session.id):
+        if self.registry is None or not self.has(session.id):
+            return
+        try:
             await self.registry.note(session)
+        except OutriderError as error:  # the next sign of life of this process tells them
+            log.warning("other replicas do not hear of browser session %s yet: %s", session.id, error)
 
     def _take_care(self) -> None:
         if self._caretaker is None or self._caretaker.done():

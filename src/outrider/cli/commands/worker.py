@@ -7,7 +7,7 @@ import click
 
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import run, warn
-from outrider.core.errors import OutriderError
+from outrider.core.errors import NotConfigured, OutriderError
 from outrider.settings import Loaded
 
 AGAIN = 1.0  # seconds until a database that is away is asked again
@@ -25,6 +25,11 @@ def command(sets: tuple[str, ...], **flags: str | None) -> None:
     settings = loaded(sets, **flags)
     write_logs(settings.settings.log_level, settings.settings.log_style)
     warn(settings.warnings)
+    if not settings.settings.agents.runs:
+        raise NotConfigured(
+            "agents.runs is 0, so there is nothing for a worker to do",
+            hint="0 is for replicas that leave runs to workers: set another number where workers start",
+        )
     run(lambda: _work(settings))
 
 
