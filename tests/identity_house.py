@@ -46,12 +46,14 @@ class Team:
         return await identity.tokens.create(person, **wish)
 
     @asynccontextmanager
-    async def as_(self, token: str, path: str = "/mcp", person: Any = None, **headers: str) -> AsyncGenerator[Client]:
-        """A client that shows the token; `person` answers its forms."""
+    async def as_(
+        self, token: str, path: str = "/mcp", person: Any = None, mode: Any = "auto", **headers: str
+    ) -> AsyncGenerator[Client]:
+        """A client that shows the token; `person` answers its forms, `mode` is its protocol."""
         sent = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): value for name, value in headers.items()}
         async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
-            async with Client(transport, elicitation_callback=person) as client:
+            async with Client(transport, elicitation_callback=person, mode=mode) as client:
                 yield client
 
 

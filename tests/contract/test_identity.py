@@ -11,7 +11,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import MCPError
-from mcp.types import ElicitResult, InputRequiredResult
+from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
 import identity_house
 from answers import error
@@ -19,6 +19,7 @@ from eras import Person
 from identity_house import Team, knock
 from outrider.cli.recognising import recognising
 from outrider.identity import secret
+from outrider.serve.switch import SwitchParams
 
 pytestmark = pytest.mark.anyio
 OWN = "operators-own-token"
@@ -228,6 +229,23 @@ async def test_a_paused_call_is_resumed_by_whoever_made_it_with_any_token_of_the
     async with team.as_(again, person=Person(None)) as client:
         done = await client.session.call_tool("execute_shell", {"command": "true"}, **resumed)
     assert "did not allow" in error(done)["message"]
+
+
+async def test_an_older_clients_connection_is_no_way_around(team: Team):
+    token, shown = await team.given("hans", "acme", toolsets=("planning",))
+    async with team.as_(shown, mode="legacy") as client:
+        made = await client.call_tool("create_goal", {"goal": "by hans"})
+        refused = await client.call_tool("createStore", {"name": "x"})
+        foreign = SwitchParams(sessionId="default", workspace="beta")
+        request: Any = Request[SwitchParams, str](method="outrider/switch_context", params=foreign)
+        await client.session.send_request(request, EmptyResult)
+        switched = await client.call_tool("get_current_state", {})
+    await team.app.events.flush()
+    first = (await team.app.identity().audit.recent(person="hans"))[-1]
+    assert not made.is_error
+    assert (first.detail, first.workspace, first.credential) == ("create_goal", "acme", token.id)
+    assert error(refused)["code"] == "insufficient_scope"
+    assert error(switched)["code"] == "workspace"
 
 
 async def test_the_audit_says_who_did_what_with_which_token_from_where(team: Team):
