@@ -3,12 +3,9 @@
 import asyncio
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Any
 
 import uvicorn
-
-if TYPE_CHECKING:
-    import socket
 
 
 class Draining(uvicorn.Server):
@@ -33,7 +30,7 @@ class Draining(uvicorn.Server):
         self._notice = notice
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
+    async def startup(self, sockets: list[Any] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._told()

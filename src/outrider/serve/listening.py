@@ -2,14 +2,11 @@
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 
 from outrider.core.errors import NotConfigured
-
-if TYPE_CHECKING:
-    import socket
 
 
 @asynccontextmanager
@@ -45,7 +42,7 @@ async def listen(app: Any, host: str, port: int, *, setting: str) -> AsyncGenera
             server.should_exit = True
 
 
-def bound(config: Any, setting: str, flag: str = "") -> "socket.socket":
+def bound(config: Any, setting: str, flag: str = "") -> Any:
     """The socket of a uvicorn configuration. Raises NotConfigured when the port is taken or may not be used."""
     try:
         return config.bind_socket()
@@ -56,7 +53,7 @@ def bound(config: Any, setting: str, flag: str = "") -> "socket.socket":
         ) from None
 
 
-def address_of(taken: "socket.socket") -> str:
+def address_of(taken: Any) -> str:
     """`http://host:port` of a listening socket."""
     host, port = taken.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
