@@ -9,7 +9,6 @@ import anyio
 
 from outrider.app.app import App
 from outrider.app.building import Building
-from outrider.app.people import let_go
 from outrider.app.sharing import Shared
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
@@ -82,6 +81,8 @@ async def beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenera
 async def _sweep_daily(app: App) -> None:
     """Lets go of what is older than the settings keep; begins when the database is opened for something else."""
     await app.database.used.wait()
+    from outrider.app.people import let_go
+
     while True:
         with suppress(OutriderError):
             await app.events.sweep(app.loaded.settings.keep_days * DAY, app.loaded.settings.identity.audit_days * DAY)
