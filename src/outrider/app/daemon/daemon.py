@@ -193,7 +193,10 @@ class Daemon:
         if hello.again:
             return False
         if hello.install == self._install:
-            return fingerprint() != self._code
+            try:
+                return fingerprint() != self._code
+            except OSError:
+                return True  # it is being replaced at this moment, or was removed
         return is_newer(hello.version, __version__)
 
     def _stranger(self, hello: Hello, wish: Wish) -> str:
