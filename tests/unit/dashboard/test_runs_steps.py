@@ -1,0 +1,77 @@
+"""Steps as a page shows them, and two runs side by side."""
+
+from dataclasses import replace
+from typing import Any
+
+from outrider.agents.comparison import aligned
+from outrider.agents.evaluations import Record
+from outrider.agents.limits import Usage
+from outrider.agents.step_list import StepRow
+from outrider.dashboard.runs.steps import shown_steps
+
+
+def call(number: int, tool: str, at: float = 0.0, **values: Any) -> StepRow:
+    row = StepRow("run", f"call_{number}", number, "tool", tool, {}, "ok", 1.0, Usage(), at, at + 1.0)
+    return replace(row, **values)
+
+
+def thought(number: int) -> StepRow:
+    return replace(call(number, "m"), key=f"model:{number}", kind="model", text="Hm.")
+
+
+def test_what_was_seen_during_a_call_stands_beside_it_and_nowhere_else():
+    rows = [thought(1), call(1, "clickElement", 10.0), call(2, "navigateToUrl", 20.0), call(3, "web_fetch", 30.0)]
+    seen = [
+        Record("ev", "agent", 4, "click", details={"tool": "clickElement"}, at=10.5),
+        Record("ev", "screenshot", 4, "Cart", artifact_id="a", at=10.6),
+        Record("ev", "agent", 5, "go", details={"tool": "navigateToUrl"}, at=20.5),
+        Record("ev", "screenshot", 5, "", "https://shop.example", artifact_id="b", at=20.6),
+        Record("ev", "screenshot", 5, "no picture", artifact_id=None, at=20.7),
+        Record("ev", "screenshot", 6, "Elsewhere", artifact_id="c", at=30.5),
+    ]
+    shown = [each for step in shown_steps(rows, {}, seen) for each in step.calls]
+    assert [[(one.artifact_id, one.title) for one in each.pictures] for each in shown] == [
+        [("a", "Cart")],
+        [("b", "https://shop.example")],
+        [],
+    ]
+
+
+def test_a_call_that_is_under_way_has_no_pictures_yet_and_a_changed_step_has_another_stamp():
+    running = call(1, "clickElement", ended_at=None, outcome=None, seconds=None)
+    before, after = shown_steps([running], {})[0], shown_steps([call(1, "clickElement")], {})[0]
+    assert before.calls[0].pictures == []
+    assert before.stamp != after.stamp
+    assert after.stamp == shown_steps([call(1, "clickElement")], {})[0].stamp
+
+
+def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addresses_are_sources():
+    kept = [
+        {"id": "p", "content_type": "image/png"},
+        {"id": "s", "content_type": "image/svg+xml"},
+        {"title": "no id"},
+        "x",
+    ]
+    sources = {"a": {"title": "A", "href": "https://a.example"}, "b": {"href": "javascript:1"}, "c": "x"}
+    (shown,) = shown_steps([call(1, "web_fetch", files=kept, sources=sources)], {})[0].calls
+    assert [each.artifact_id for each in shown.pictures] == ["p"]
+    assert [each["id"] for each in shown.files] == ["s"]
+    assert shown.sources == [("A", "https://a.example")]
+
+
+def test_steps_of_two_runs_stand_beside_each_other_where_the_same_tools_were_used():
+    left = [thought(1), call(1, "web_search"), thought(2), call(2, "web_fetch"), thought(3)]
+    right = [thought(1), call(1, "web_search", arguments={"query": "tea"}), thought(2), thought(3)]
+    pairs = aligned(left, right)
+    assert [each.left for each in pairs if each.left] == left
+    assert [each.right for each in pairs if each.right] == right
+    searched = next(each for each in pairs if each.left is left[1])
+    assert (searched.right, searched.differs) == (right[1], True)
+    fetched = next(each for each in pairs if each.left is left[3])
+    assert (fetched.right, fetched.differs) == (None, True)
+    assert not pairs[0].differs
+
+
+def test_a_run_beside_none_is_shown_alone():
+    assert [each.right for each in aligned([thought(1), call(1, "a")], [])] == [None, None]
+    assert aligned([], []) == []
