@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +35,19 @@ def server() -> Generator[postgres.Server]:
         yield made
 
 
-def outrider(*arguments: str, code: int = 0, **environ: str) -> str:
+def outrider(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:
     """What the command prints."""
     command = [sys.executable, "-W", "error", "-m", "outrider", *arguments]
     ended = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ) | environ
+        command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | dict(environ)
     )
     assert ended.returncode == code, ended.stdout + ended.stderr
     return ended.stdout or ended.stderr
 
 
-def said(*arguments: str, code: int = 0, **environ: str) -> Any:
+def said(*arguments: str, environ: Mapping[str, str], code: int = 0) -> Any:
     """The same, as JSON."""
-    return json.loads(outrider(*arguments, "--json", code=code, **environ))
+    return json.loads(outrider(*arguments, "--json", code=code, environ=environ))
 
 
 def opened(home: Path, **settings: Any) -> Any:
@@ -73,22 +73,22 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(home
     with object_storage.serving() as s3:
         address = server.fresh().replace("+psycopg", "")
         team = {"OUTRIDER_DATABASE": address, "OUTRIDER_ARTIFACTS__STORAGE": s3.address("team"), **object_storage.KEYS}
-        planned = said("db", "copy", str(home / "data"), "--dry-run", **team)
+        planned = said("db", "copy", str(home / "data"), "--dry-run", environ=team)
         assert planned["tables"]["content_chunks"] == 1
-        told = said("db", "copy", str(home / "data"), **team)
+        told = said("db", "copy", str(home / "data"), environ=team)
         assert told["whole"]
-        assert "not empty" in outrider("db", "copy", str(home / "data"), code=5, **team)
-        standing = said("db", "status", **team)
+        assert "not empty" in outrider("db", "copy", str(home / "data"), code=5, environ=team)
+        standing = said("db", "status", environ=team)
         assert standing["rows"].items() >= {"artifacts": 1, "content_chunks": 1, "contents": 1, "plans": 1}.items()
         assert standing["revision"] == standing["newest"]
-        assert said("db", "check", **team) == []
+        assert said("db", "check", environ=team) == []
         async with opened(home, database=address, artifacts={"storage": s3.address("team")}) as app:
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
             found = (await app.call("keywordSimilaritySearch", MINE, query="steeping tea")).data["results"]
             assert [hit["filename"] for hit in found] == ["t"]
         back = home / "back"
         back.mkdir()
-        assert said("db", "copy", address, str(back), **team)["whole"]
+        assert said("db", "copy", address, str(back), environ=team)["whole"]
         async with opened(home, data_dir=str(back)) as app:
             assert (await app.artifacts.read(uri), (await app.call("get_current_state", MINE)).data) == before
 
@@ -96,7 +96,7 @@ async def test_a_laptop_moves_to_postgres_and_s3_and_finds_everything_again(home
 async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     await live(home)
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
-    assert "nothing is wrong" in outrider("db", "check", **place)
+    assert "nothing is wrong" in outrider("db", "check", environ=place)
     database = Database.file(home / "data" / "outrider.db")
     async with database.write() as connection:
         await connection.execute(text(ORPHAN))
@@ -106,16 +106,16 @@ async def test_what_is_wrong_is_found_and_what_can_be_is_put_right(home: Path):
     stray = file.with_name("00000000-0000-4000-8000-000000000000.part")
     file.rename(stray)
     os.utime(stray, (1_000_000_000, 1_000_000_000))
-    found = said("db", "check", code=1, **place)
+    found = said("db", "check", code=1, environ=place)
     assert [each["code"] for each in found] == ["extra", "orphans", "file_lost", "file_stray"]
-    again = {each["code"]: each["repaired"] for each in said("db", "check", "--repair", code=1, **place)}
+    again = {each["code"]: each["repaired"] for each in said("db", "check", "--repair", code=1, environ=place)}
     assert again == {
         "extra": "",
         "orphans": "removed 1 rows of content_chunks",
         "file_lost": "forgot 1 artifacts",
         "file_stray": "removed 1 files",
     }
-    assert [each["code"] for each in said("db", "check", code=1, **place)] == ["extra"]
+    assert [each["code"] for each in said("db", "check", code=1, environ=place)] == ["extra"]
 
 
 async def test_an_index_that_lost_something_is_made_anew(home: Path, server: postgres.Server):
@@ -127,7 +127,7 @@ async def test_an_index_that_lost_something_is_made_anew(home: Path, server: pos
             await connection.execute(text("UPDATE content_index_1_marks SET chunks = 0"))
             await connection.execute(text("DELETE FROM content_index_1_chunks"))
     place = {"OUTRIDER_DATA_DIR": str(home / "data"), "OUTRIDER_DATABASE": address}
-    [found] = said("db", "check", "--repair", **place)
+    [found] = said("db", "check", "--repair", environ=place)
     assert (found["code"], found["repaired"]) == ("index", "made anew")
     async with opened(home, database=address) as app:
         assert len((await app.call("keywordSimilaritySearch", MINE, query="tea")).data["results"]) == 1
@@ -138,14 +138,14 @@ def test_many_processes_migrate_an_empty_server_at_once_and_one_of_them_does_it(
     command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--json"]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) for _ in range(3)]
     ended = [json.loads(each.communicate(timeout=120)[0]) for each in started]
-    assert {each["after"] for each in ended} == {said("db", "status", **environ)["newest"]}
+    assert {each["after"] for each in ended} == {said("db", "status", environ=environ)["newest"]}
 
 
 def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Server):
     address = server.fresh()
     server.stop()
     environ = dict(os.environ) | {"OUTRIDER_DATABASE": address}
-    refused = outrider("db", "migrate", code=4, **environ)
+    refused = outrider("db", "migrate", code=4, environ=environ)
     assert "outrider doctor" in refused
     command = [sys.executable, "-W", "error", "-m", "outrider", "db", "migrate", "--wait", "60"]
     waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ)
@@ -157,7 +157,7 @@ def test_a_server_that_comes_later_is_waited_for(home: Path, server: postgres.Se
 def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
     place = {"OUTRIDER_DATA_DIR": str(home / "data")}
     for look in ("status", "check"):
-        assert "outrider db migrate" in outrider("db", look, code=2, **place)
+        assert "outrider db migrate" in outrider("db", look, code=2, environ=place)
     assert not (home / "data").exists()
 
 
@@ -168,7 +168,7 @@ async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
     locks = FileLocks(home / "data" / "workers")
     await locks.hold("somebody")
     refused = await anyio.to_thread.run_sync(
-        lambda: outrider("db", "copy", str(home / "data"), str(home / "x"), code=5)
+        lambda: outrider("db", "copy", str(home / "data"), str(home / "x"), code=5, environ={})
     )
     assert "stop every outrider there first" in refused
     await locks.close()
