@@ -140,7 +140,7 @@ async def busy_house(database: Database) -> None:
 
 def _below(root: str, mark: int) -> dict[str, Any]:
     above = {"parent_run_id": root, "parent_call_id": f"call_1_{mark}"}
-    return run_row(f"{root}_{mark}", root=root, agent="clerk", **above)
+    return run_row(f"{root}_{mark}", root=root, agent="clerk") | above
 
 
 def _long_steps(run: str, number: int) -> list[dict[str, Any]]:
