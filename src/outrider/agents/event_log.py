@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from outrider.agents.bell import ring
 from outrider.agents.event import EventKind, RunEvent
 from outrider.agents.run import RESTING
 from outrider.core.db import Database
@@ -87,6 +86,7 @@ class EventLog:
 
 
 def _insert(connection: "Connection", events: Iterable[RunEvent]) -> None:
+    from outrider.agents.bell import ring
     from outrider.agents.tables import run_events as table
 
     rows = [asdict(event) for event in events]

@@ -11,11 +11,11 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from outrider.agents.bell import WAITING, Bell
 from outrider.agents.event import DELTAS, EventKind, RunEvent
 from outrider.agents.event_log import End, EventLog, TakenError
 from outrider.agents.run import RESTING, RunRows
@@ -23,6 +23,9 @@ from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
 
 __all__ = ["EventKind", "Pen", "RunEvent", "Streams"]
+
+if TYPE_CHECKING:
+    from outrider.agents.bell import Bell
 
 log = logging.getLogger(__name__)
 GATHER = 0.02  # seconds of text that one event gathers; what comes after a pause is told at once
@@ -111,7 +114,7 @@ class Streams:
         self._looker: asyncio.Task[None] | None = None
         self._nudged = asyncio.Event()
         self.waiting: Callable[[], None] = lambda: None  # is told when a run waits for a process with room
-        self.bell = Bell(database, self._rung)
+        self._database = database
         self._told_at = 0.0
         self._telling: asyncio.TimerHandle | asyncio.Handle | None = None
 
@@ -147,6 +150,13 @@ class Streams:
                 yield event
         finally:
             self._ears.discard(ear)
+
+    @cached_property
+    def bell(self) -> "Bell":
+        """How other processes are heard."""
+        from outrider.agents.bell import Bell
+
+        return Bell(self._database, self._rung)
 
     # Telling
 
@@ -185,7 +195,8 @@ class Streams:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.bell.close()
+        if "bell" in vars(self):
+            await self.bell.close()
         self._writer = self._looker = self._telling = None
         for ear in self._ears:
             ear.over = True
@@ -291,6 +302,8 @@ class Streams:
                     self._nudged.set()
 
     def _rung(self, what: str) -> None:
+        from outrider.agents.bell import WAITING
+
         if what == WAITING:
             self.waiting()
         else:

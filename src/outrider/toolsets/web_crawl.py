@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from outrider.core.carried import call_facts, carried_call
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.pages.crawl import Budget, Crawler, Plan
@@ -84,6 +83,8 @@ async def web_crawl(
         pages, following = await _listed(crawler, plan, owner, offset)
         return CrawlReport(status="listing", note="web_fetch reads them", counts={}, pages=pages, next_offset=following)
     keep, tell = _keeping(offers, call, store_id), _telling(call, max_pages)
+    from outrider.core.carried import call_facts
+
     errand = {"call": call_facts(call), "store": store_id}
     done = await crawler.crawl(plan, Budget(max_pages, max_seconds), owner, keep=keep, tell=tell, errand=errand)
     return await _report(crawler, plan, owner, done)
@@ -122,7 +123,13 @@ def _line(entry: dict[str, Any]) -> str:
 
 def keeper(offers: Offers) -> "Keeper":
     """For crawls of processes that have died: puts their pages where the caller wanted them."""
-    return lambda errand: _keeping(offers, carried_call(errand["call"]), errand["store"])
+
+    def keep(errand: dict[str, Any]) -> "Keep":
+        from outrider.core.carried import carried_call
+
+        return _keeping(offers, carried_call(errand["call"]), errand["store"])
+
+    return keep
 
 
 def _keeping(offers: Offers, call: Call, store_id: str | None) -> "Keep":
