@@ -132,7 +132,7 @@ async def busy_house(database: Database) -> None:
     roots = [run_row(f"run_{n:03}", age=60.0 * n, query=f"Task {n}: {task}") for n in range(40)]
     roots[0] |= {"status": "blocked", "ended_at": None}
     below = [_below(f"run_{n:03}", mark) for n in range(30) for mark in range(2)]
-    steps = [step for number in range(1, 201) for step in _long_steps("run_000", number)]
+    steps = [step for number in range(1, 101) for step in _long_steps("run_000", number)]
     asked = [question_row(f"qst_{n}", "run_000", arguments={"code": "<&>" * 4_000}) for n in range(60)]
     events = [each for n in range(40) for each in event_rows(f"run_{n:03}", 250)]
     await fill(database, run=[*roots, *below], step=steps, question=asked, event=events)
