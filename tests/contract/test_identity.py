@@ -50,6 +50,7 @@ async def test_whoever_shows_nothing_hears_what_to_send(team: Team):
 @pytest.mark.parametrize(
     "token",
     ["nonsense", "outr_nonsense", secret.made(), secret.made()[:-1] + "!", "Bearer", "a b", '"', "é".encode("latin-1")],
+    ids=["no form", "our beginning", "nobody's", "a wrong end", "the scheme", "two words", "a quote", "no ASCII"],
 )
 async def test_what_is_no_token_of_ours_is_refused_as_bearer_tokens_are(team: Team, token: Any):
     text = token if isinstance(token, str) else token.decode("latin-1")

@@ -14,7 +14,8 @@ def test_old_files_go_and_young_ones_stay_where_they_are(tmp_path: Path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x")
-        os.utime(path, (time.time() - days * DAY,) * 2)
+        then = time.time() - days * DAY
+        os.utime(path, (then, then))
     outside = tmp_path.parent / "outside.txt"
     outside.write_text("kept")
     os.utime(outside, (0, 0))
