@@ -4,6 +4,7 @@ On Postgres a name has so many numbered places; who takes one has a lease on it,
 places back after a while. With SQLite each process counts for itself.
 """
 
+import asyncio
 import logging
 import uuid
 from collections.abc import AsyncGenerator
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 LOCK = 0x6F757370  # any number, the same in every process: who holds it makes the table
-LEASE = 120.0  # seconds; longer than any request to a host may take
+LEASE = 10.0  # seconds for which a dead process keeps its places: who lives says so again in time
+RENEWED = 3.0  # seconds between two times of that
 OLD = 3_600.0  # seconds after which a place that nobody took is forgotten
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between looks for a free place; the last one goes on
 TABLE = """
@@ -44,6 +46,10 @@ TAKEN = """
     )
     UPDATE rate_places_1 AS place SET holder = :holder, until = extract(epoch FROM clock_timestamp()) + :lease
     FROM free WHERE place.name = :name AND place.number = free.number RETURNING place.number
+"""
+KEPT = """
+    UPDATE rate_places_1 SET until = extract(epoch FROM clock_timestamp()) + :lease
+    WHERE name = :name AND number = :number AND holder = :holder
 """
 GIVEN_BACK = """
     UPDATE rate_places_1 SET holder = '', until = extract(epoch FROM clock_timestamp())
@@ -72,12 +78,22 @@ class Places:
             return
         holder = {"name": name[:200], "holder": uuid.uuid4().hex}
         number = await self._waited(self._database, holder)
+        renewing = asyncio.ensure_future(self._renewed(self._database, holder | {"number": number, "lease": LEASE}))
         try:
             yield
         finally:
+            renewing.cancel()
+            await asyncio.wait([renewing])
             if number:
                 with suppress(OutriderError), anyio.CancelScope(shield=True):  # the lease ends by itself
                     await self._asked(self._database, GIVEN_BACK, holder | {"number": number})
+
+    async def _renewed(self, database: "Database", held: dict[str, Any]) -> None:
+        """Keeps a place for as long as it is in use."""
+        while held["number"]:
+            await anyio.sleep(RENEWED)
+            with suppress(OutriderError):
+                await self._asked(database, KEPT, held)
 
     async def _waited(self, database: "Database", holder: dict[str, Any]) -> int | None:
         """The number of the place; None where the database cannot tell, so that the process goes on by itself."""
