@@ -42,7 +42,7 @@ artifacts = Table(
     Column("session", String(200), nullable=False, index=True),
     Column("name", String(255), nullable=False),
     Column("mime_type", String(127), nullable=False),
-    Column("size", Integer, nullable=False),
+    Column("size", Integer().with_variant(BigInteger, "postgresql"), nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("workspace", String(200), index=True),  # invisible in any other
     Column("identity", String(200)),  # for whom it was made

@@ -18,6 +18,7 @@ import postgres
 from outrider.core.database.failures import Unsure
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
+from outrider.core.tables import artifacts
 from outrider.core.tables import citation_counters as counters
 
 pytestmark = pytest.mark.anyio
@@ -329,3 +330,11 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(ser
     with anyio.fail_after(10):
         while server.sql(left) != "0":
             await anyio.lowlevel.checkpoint()
+
+
+async def test_a_file_of_more_than_two_gigabytes_keeps_its_size(database: Database):
+    size = 3 * 2**30
+    facts = {"id": "a", "created_at": 0.0, "session": "s", "name": "film", "mime_type": "video/mp4", "sha256": ""}
+    async with database.write() as connection:
+        await connection.execute(artifacts.insert(), [facts | {"size": size}])
+        assert (await connection.execute(select(artifacts.c.size))).scalar() == size

@@ -1,0 +1,21 @@
+"""Files of more than two gigabytes have a size on Postgres, too; SQLite's integers are as long as they must be."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0014"
+down_revision = "0013"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Widens the column."""
+    if op.get_bind().dialect.name == "postgresql":
+        op.alter_column("artifacts", "size", type_=sa.BigInteger)
+
+
+def downgrade() -> None:
+    """Narrows it again; a longer file's size is an error then."""
+    if op.get_bind().dialect.name == "postgresql":
+        op.alter_column("artifacts", "size", type_=sa.Integer)
