@@ -9,6 +9,8 @@ that a dead process left behind is not gone on with, but its run is begun anew f
 import asyncio
 import json
 import logging
+import threading
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +20,8 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos._serialization import Serializer
+from sqlalchemy import URL, NullPool, create_engine, event, make_url
 from sqlalchemy import Engine as SqlEngine
-from sqlalchemy import create_engine, event, make_url
 
 from outrider.core.errors import NotConfigured
 
@@ -27,6 +29,8 @@ NAME = "outrider"
 # Attempts are made up of our own rows and of JSON, so every version can go on with what another began.
 VERSION = "1"
 THREADS = 32
+LOCK = 0x64626F73  # any number, the same in every process: who holds it makes the tables, the others wait
+POLL = 0.1  # seconds between two tries for it
 BUSY_SECONDS = 30
 Body = Callable[[str, int], Awaitable[None]]
 
@@ -69,6 +73,7 @@ class Engine:
         Raises NotConfigured if that app works on another database.
         """
         global _working  # noqa: PLW0603 - DBOS is one per process, and so is what it works for
+        await prepare(self._url)
         _members[self._worker] = self
         if _working is not None:
             if _working._url != self._url:  # noqa: SLF001 - another of our own
@@ -145,6 +150,31 @@ async def attempt_run(run_id: str, attempt: int, worker: str) -> str:
     if engine is not None:
         await engine.run(run_id, attempt)
     return run_id
+
+
+async def prepare(url: URL) -> None:
+    """Makes or migrates DBOS's own tables on Postgres, by one process at a time and beside the event loop.
+
+    It builds indexes concurrently, which waits for every transaction that is open on the database: for those of this
+    very loop, too. So it must neither run on it nor be waited for in a transaction.
+    """
+    if url.get_backend_name() == "sqlite" or url in _prepared:
+        return
+    await asyncio.to_thread(_prepare, url)
+    _prepared.add(url)
+
+
+def _prepare(url: URL) -> None:
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with _preparing, engine.connect() as connection:
+        # Tried again and again: a statement that waits for the lock would be one of those that are waited for.
+        while not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({LOCK})").scalar():
+            time.sleep(POLL)
+        DBOS.migrate(url.set(drivername="postgresql").render_as_string(hide_password=False))
+
+
+_prepared: set[URL] = set()
+_preparing = threading.Lock()
 
 
 def _sqlite(path: Path) -> SqlEngine:
