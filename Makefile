@@ -2,6 +2,8 @@
 # into .tools and .venv of this folder: Python 3.11 or newer and make are enough to start with.
 
 PYTHON ?= $(shell requirements/python.sh)
+# One more than there are cores: tests wait as long as they work, for browsers, processes and limits.
+WORKERS ?= $(shell "$(PYTHON)" -c "import os; print((os.cpu_count() or 1) + 1)")
 UV := .tools/bin/uv
 RUN := .venv/bin
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
@@ -44,10 +46,10 @@ layers: .venv/dev.ready
 	$(RUN)/lint-imports
 
 unit: .venv/dev.ready
-	$(RUN)/pytest tests/unit tests/contract -n auto
+	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS)
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n auto --reruns 1 -rR
+	$(RUN)/pytest tests/e2e -n $(WORKERS) --reruns 1 -rR
 
 # Replicas and workers on a real Postgres, killed at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/dev.ready
