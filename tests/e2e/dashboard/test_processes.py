@@ -81,7 +81,7 @@ async def test_serve_offers_it_beside_mcp_and_says_no_token(home: Path):
                 assert feed.status_code == 200
                 process.send_signal(signal.SIGTERM)  # an open page does not keep it from stopping
                 with anyio.fail_after(50):
-                    await anyio.to_thread.run_sync(process.wait)
+                    await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
         assert list((home / ".outrider" / "run").glob("dashboard-*")) == []
 
 
@@ -146,7 +146,7 @@ async def test_where_none_runs_the_command_serves_one(home: Path):
             assert (await client.get(address)).status_code == 200
         process.send_signal(signal.SIGINT)
         with anyio.fail_after(30):
-            await anyio.to_thread.run_sync(process.wait)
+            await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
 
 
 SCRIPT = {"clerk": [Turn(calls=[("add_observation", {"observation": "x"})]), Turn(text="Done.")]}

@@ -1,6 +1,7 @@
 """`outrider dashboard`: what the agents do, in the browser."""
 
 import os
+import signal
 import tempfile
 import webbrowser
 from html import escape
@@ -45,9 +46,16 @@ async def _serve(settings: Loaded, *, printed: bool) -> None:
         try:
             _show(listening.address, settings, printed=printed)
             click.echo("no other Outrider runs; this one serves the dashboard until you press Ctrl-C", err=True)
-            await anyio.sleep_forever()
+            await _interrupted()
         finally:
             await listening.aclose()
+
+
+async def _interrupted() -> None:
+    """Waits for Ctrl-C, or for whoever ends processes."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            return
 
 
 def _show(url: str, settings: Loaded, *, printed: bool) -> None:
