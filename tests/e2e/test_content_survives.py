@@ -97,7 +97,7 @@ async def test_two_processes_write_the_same_store_and_both_are_killed(tmp_path: 
         await checked(tmp_path, said)
 
 
-@pytest.mark.parametrize("size", [600_000, 1_500_000])
+@pytest.mark.parametrize("size", [800_000, 1_700_000])
 async def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, size: int):
     command = [sys.executable, PROGRAM, tmp_path, "1", str(size)]
     ended = await anyio.to_thread.run_sync(

@@ -1,6 +1,7 @@
 """Runs in the dashboard, in a real browser: begun through MCP, watched, steered, lost and found again."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,6 +120,7 @@ async def test_a_run_is_watched_word_by_word_without_loading_the_page_again(stag
     run = await stage.begin("speaker", "Make tea for <b>two</b>")
     await view.sees("Make tea for <b>two</b>")
     assert await view.js("window.stayed")
+    await view.until(f"""document.querySelector("[id='{run}'] .task a")""")
     await view.hands.click(f"[id='{run}'] .task a")
     await view.sees("Water first.")
     await view.until("!document.getElementById('live').hidden")
@@ -286,11 +288,14 @@ async def test_two_runs_are_compared_by_choosing_them_in_the_list(stage: Stage):
 
 
 async def test_a_list_that_is_filtered_stays_so_when_it_is_loaded_again(stage: Stage):
+    name = f"Brew{secrets.token_hex(4)}"
+    await stage.begin("speaker", f"{name} for three")
+    await stage.begin("speaker", "Something else")
     view = await stage.office.open("/runs")
-    await view.fields.type("input[type=search]", "Make tea for", submit=True)
-    await view.until("location.search === '?q=Make+tea+for'")
-    assert await view.js("document.querySelectorAll('tbody tr').length") == 1
+    await view.fields.type("input[type=search]", name, submit=True)
+    await view.until(f"location.search === '?q={name}'")
+    await view.until("document.querySelectorAll('tbody tr').length === 1")
     await view.js("location.reload()")
     await view.until("document.querySelectorAll('tbody tr').length === 1")
-    assert await view.js("document.querySelector('input[type=search]').value") == "Make tea for"
+    assert await view.js("document.querySelector('input[type=search]').value") == name
     await stage.office.tidy()
