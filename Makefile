@@ -46,7 +46,7 @@ layers: .venv/dev.ready
 	$(RUN)/lint-imports
 
 unit: .venv/dev.ready
-	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS)
+	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --reruns 1 -rR
 
 e2e: .venv/browser.ready
 	$(RUN)/pytest tests/e2e -n $(WORKERS) --reruns 1 -rR
