@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 MEMORY = "sqlite+aiosqlite:///:memory:"
 TRIES = 4  # times that short work is begun which surely was not stored
 CONNECTIONS = 10
+POOL_SECONDS = 15.0  # how long a transaction waits for a free connection
 
 
 class Database:
@@ -43,17 +44,25 @@ class Database:
     Args:
         url: `postgresql://user@host/name`, or `sqlite:////home/me/.outrider/outrider.db`.
         connections: At most so many to a server.
+        turn: Seconds that a task waits for one of them when all are in use.
         migrates: Whether the schema is brought to the newest revision first; only checks look at what is there.
         patience: Seconds of an outage for which a transaction that has not begun waits.
     """
 
     def __init__(
-        self, url: str, *, connections: int = CONNECTIONS, migrates: bool = True, patience: float = OUTAGE
+        self,
+        url: str,
+        *,
+        connections: int = CONNECTIONS,
+        turn: float = POOL_SECONDS,
+        migrates: bool = True,
+        patience: float = OUTAGE,
     ) -> None:
         self.url = address.normalised(url)
         self._migrates = migrates
         self.used = anyio.Event()  # set once it has been opened
         self._connections = connections
+        self._turn_seconds = turn
         self._engine: AsyncEngine | None = None
         self._opening = anyio.Lock()
         self._writing = anyio.Lock(fast_acquire=True)
@@ -229,7 +238,7 @@ class Database:
         from outrider.core.database.engines import disposed, engine_of
 
         try:
-            engine = engine_of(self.url, connections=self._connections, noted=self._note)
+            engine = engine_of(self.url, connections=self._connections, turn=self._turn_seconds, noted=self._note)
         except (SQLAlchemyError, ImportError, OSError, ValueError) as error:
             raise told(self.url, error) from error
         try:

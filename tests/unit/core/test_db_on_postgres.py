@@ -290,10 +290,9 @@ async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: post
     await database.close()
 
 
-async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server, monkeypatch: pytest.MonkeyPatch):
-    made = Database(server.migrated(), connections=1)
+async def test_a_pool_that_is_used_up_is_told_with_its_remedy(server: postgres.Server):
+    made = Database(server.migrated(), connections=1, turn=0.1)
     await insert(made, "opened")
-    monkeypatch.setattr((await made.engine()).pool, "_timeout", 0.1)  # nobody wants to wait fifteen seconds in a test
     kept = await made.keep()
     with pytest.raises(Unavailable) as caught:
         await insert(made, "one too many")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 15.0  # how long a transaction waits for what another has locked, here and in another process
 CONNECT_SECONDS = 10
-POOL_SECONDS = 15.0  # how long a transaction waits for a free connection
 # A server that has vanished without a word (cable, firewall, namespace) is given up after about twenty seconds:
 # postgresql.org/docs/current/libpq-connect.html#LIBPQ-KEEPALIVES
 LIVELY = {
@@ -35,18 +34,19 @@ PREPARE = """
 RENEWED = 1_800.0  # seconds after which a connection is made anew, and the server's clock read again
 
 
-def engine_of(url: str, *, connections: int, noted: "Callable[[float], None]") -> "AsyncEngine":
+def engine_of(url: str, *, connections: int, turn: float, noted: "Callable[[float], None]") -> "AsyncEngine":
     """An engine for the address.
 
     Args:
         url: With its driver.
         connections: At most so many to a server.
+        turn: Seconds that a task waits for one of them.
         noted: Is told what the server's clock says, in seconds since the epoch, when a connection is made.
 
     Raises:
         NotConfigured: The driver is not installed.
     """
-    return _sqlite(url) if url.startswith("sqlite") else _postgres(url, connections, noted)
+    return _sqlite(url) if url.startswith("sqlite") else _postgres(url, connections, turn, noted)
 
 
 async def disposed(engine: "AsyncEngine") -> None:
@@ -71,7 +71,7 @@ def short_engine(url: str) -> "Engine":
     return engine
 
 
-def _postgres(url: str, connections: int, noted: "Callable[[float], None]") -> "AsyncEngine":
+def _postgres(url: str, connections: int, turn: float, noted: "Callable[[float], None]") -> "AsyncEngine":
     from sqlalchemy import event, make_url
     from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -85,7 +85,7 @@ def _postgres(url: str, connections: int, noted: "Callable[[float], None]") -> "
             pool_recycle=RENEWED,
             pool_size=connections,
             max_overflow=0,
-            pool_timeout=POOL_SECONDS,
+            pool_timeout=turn,
         )
     except ImportError:
         raise _no_driver(make_url(url).get_backend_name()) from None
