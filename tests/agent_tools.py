@@ -94,6 +94,13 @@ async def note_and_wait(call: Call, /, text: str, name: str) -> str:
     return await wait_for(name)
 
 
+@ledger.tool(effect="act")
+async def send_and_wait(call: Call, /, text: str, name: str) -> str:
+    """Send something out, which a person must allow, then wait for a file."""
+    _write(call, text)
+    return await wait_for(name)
+
+
 @ledger.tool()
 async def fail() -> str:
     """Fail for now."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -64,9 +65,9 @@ async def served(play: Callable[[Asked], Turn]) -> AsyncGenerator[tuple[str, Mod
 
 
 @asynccontextmanager
-async def watching(url: str, database: str) -> AsyncGenerator[App]:
-    """An app that follows, and works on nothing."""
-    async with open_app(load(flags(url) | ({"database": database} if database else {}))) as app:
+async def watching(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
+    """An app that follows, and works on nothing that it has not begun."""
+    async with open_app(load(flags(url) | ({"database": database} if database else {}) | more)) as app:
         yield app
 
 
@@ -115,6 +116,24 @@ async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_to
     async with served(turns) as (url, server), watching(url, "") as app:
         first = workers(url, "Go.")
         run_id = await said(first)
+        await happened(home, 1)
+        first.kill()
+        await said(workers(url))
+        run = await ended(app, run_id)
+    assert (run.status, run.answer) == ("completed", "I will look first.")
+    assert len(lines(home)) == 1
+    assert "may have taken effect" in server.asked[-1].results[0]
+
+
+async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_its_end(home: Path, workers: Start):
+    turns = script(Turn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), Turn(text="I will look first."))
+    async with served(turns) as (url, server), watching(url, "", agents={"runs": 0}) as app:
+        first = workers(url, "Go.")
+        run_id = await said(first)
+        assert (await ended(app, run_id)).status == "blocked"
+        (question,) = await app.runs.questions.pending(run_id)
+        await app.runs.questions.decide(question.id, "approved")
+        await app.runs.resume(run_id)
         await happened(home, 1)
         first.kill()
         await said(workers(url))

@@ -64,6 +64,16 @@ class Steps:
 
         return await self._database.short(begun, write=True)
 
+    async def resume(self, run: Run, key: str) -> None:
+        """Writes down that a call which waited is about to be made. Raises Superseded."""
+        given = {"named": key, "of": run.id, "try": run.attempt, "by": self._executor}
+
+        def resumed(connection: "Connection") -> bool:
+            return connection.execute(_resumption(), given).first() is not None
+
+        if not await self._database.short(resumed, write=True):
+            raise Superseded(run.id)
+
     async def end(
         self, run: Run, key: str, *, outcome: str, seconds: float, result: Any = None, state: str | None = None
     ) -> None:
@@ -159,6 +169,16 @@ def _same() -> "Executable":
     from outrider.agents.tables import run_steps as steps
 
     return select(steps).where(steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"))
+
+
+@lru_cache
+def _resumption() -> "Executable":
+    from sqlalchemy import bindparam, exists, update
+
+    from outrider.agents.tables import run_steps as steps
+
+    waits = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"), steps.c.outcome == "asks"
+    return update(steps).where(*waits, exists(_alive())).values(outcome=None).returning(steps.c.key)
 
 
 @lru_cache

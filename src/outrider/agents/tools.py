@@ -142,11 +142,15 @@ class Hands:
         self, name: str, arguments: Mapping[str, Any], step: Step
     ) -> tuple[Reading, dict[str, Any], list[dict[str, Any]]]:
         decided = await self._questions.decided(self.run.id, step.key) if step.outcome == "asks" else None
+        reason = f" They said: {decided.reason}" if decided and decided.reason else ""
         try:
             call = await self._discreet(name, arguments, await self._call_of(name, step, decided))
+        except OutriderError as error:
+            return Reading(f"{_told(error)}{reason}", error.code), {}, []
+        await self._resumed(name, step, call)
+        try:
             result = await self.toolbox.call(name, dict(arguments), call)
         except OutriderError as error:
-            reason = f" They said: {decided.reason}" if decided and decided.reason else ""
             return Reading(f"{_told(error)}{reason}", error.code), {}, []
         except AnswerNeeded:
             raise
@@ -161,6 +165,14 @@ class Hands:
             self._secrecy.read(tool, text)
         reading = Reading(text, "error" if result.is_error else "ok", leaves)
         return reading, _sources(result), _files(result)
+
+    async def _resumed(self, name: str, step: Step, call: Call) -> None:
+        """What waited for a person and is made now has begun: it is not made again if the process dies meanwhile."""
+        tool = self._find(name)
+        if tool is None or step.outcome != "asks" or _repeatable(tool):
+            return
+        if call.answer is not None or stake_of(tool, self.toolbox.policy.stakes) != "high":
+            await self._steps.resume(self.run, step.key)
 
     async def _call_of(self, name: str, step: Step, decided: Question | None) -> Call:
         call = replace(self.run.call(step.key), state=step.state)
