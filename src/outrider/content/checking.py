@@ -51,13 +51,15 @@ async def unfaithful(database: "Database", folder: Path, *, repair: bool) -> Asy
 
 
 def _passages(connection: "Connection") -> dict[str, int]:
-    from sqlalchemy import func, select
+    from sqlalchemy import and_, func, select
 
-    from outrider.content.tables import content_chunks, content_stores
+    from outrider.content.tables import content_chunks, content_leftovers, content_stores
 
+    deleted = content_chunks.c.content_id.in_(select(content_leftovers.c.content_id))
     counted = (
         select(content_stores.c.id, func.count(content_chunks.c.id))
-        .outerjoin(content_chunks, content_chunks.c.store_id == content_stores.c.id)
+        .select_from(content_stores)
+        .outerjoin(content_chunks, and_(content_chunks.c.store_id == content_stores.c.id, ~deleted))
         .group_by(content_stores.c.id)
     )
     return {row[0]: row[1] for row in connection.execute(counted)}

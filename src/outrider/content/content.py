@@ -1,6 +1,5 @@
 """Content stores: the domain's one class. Every method sees only what belongs to the call's session."""
 
-import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,13 +15,14 @@ from outrider.content.failures import content_not_found, no_such_lines, store_no
 from outrider.content.record import Draft, Passage, Record, Store, text_hash
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
-from outrider.core.db import Database, storable
+from outrider.core.db import Database
 from outrider.core.errors import NotConfigured
 
 if TYPE_CHECKING:
     from outrider.content.embedding import Embedder
     from outrider.content.following import Follower
     from outrider.content.index import Index
+    from outrider.content.leftovers import Leftovers
     from outrider.content.minding import Minding
     from outrider.content.overview import Overview
     from outrider.content.search import Found, Searched, Searching, SearchOptions
@@ -68,10 +68,12 @@ class Content:
         )
 
     async def mind(self) -> None:
-        """Computes vectors in the background, for as long as it is let; begins when stores are used."""
+        """Computes vectors and sweeps what was deleted, for as long as it is let; begins when stores are used."""
         await self._used.wait()
-        if self._vectors is not None:
-            await self._minding.forever()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._leftovers.forever)
+            if self._vectors is not None:
+                tasks.start_soon(self._minding.forever)
 
     @property
     def semantic(self) -> bool:
@@ -103,12 +105,15 @@ class Content:
         return await self._stores(call.scope, offset=offset, limit=limit), total
 
     async def delete_store(self, call: Call, store_id: str) -> None:
-        """Removes a store with all that it holds. Raises NotFound."""
+        """Removes a store with all that it holds; the rows of a large one are swept by `mind` or `sweep`.
+
+        Raises NotFound.
+        """
         store = await self._store_id(call, store_id)
-        await self._short(lambda connection: writing.remove_store(connection, store), write=True)
-        await self._index.rebuild(store)
-        if self._vectors is not None:
-            await self._vectors.forget(store)
+        if await self._short(lambda connection: writing.remove_store(connection, store), write=True):
+            await self._leftovers.forgotten(store)
+        else:
+            self._sweepable()
 
     async def add(self, call: Call, draft: Draft, store_id: str | None = None) -> Record:
         """Keeps a text; the record that there is already, if the store has this very text. See `add_many`."""
@@ -130,6 +135,9 @@ class Content:
         ids = await self._short(lambda connection: writing.added(connection, store, ready), write=True)
         await self._indexed(store)
         records = await self._short(lambda connection: reading.records_by_id(connection, ids))
+        for each in ids:
+            if each not in records:  # somebody was quick to delete it
+                raise content_not_found(each)
         return [records[each] for each in ids]
 
     async def offer(self, call: Call, draft: Draft, store_id: str | None = None) -> Record:
@@ -176,6 +184,7 @@ class Content:
         old = await self.record(call, content_id)
         await self._short(lambda connection: writing.deleted(connection, old), write=True)
         await self._indexed(old.store_id)
+        self._sweepable()
 
     async def record(self, call: Call, content_id: str) -> Record:
         """What is known of a content. Raises NotFound: code `CONTENT_NOT_FOUND`."""
@@ -257,10 +266,11 @@ class Content:
         return len(stores)
 
     async def sweep(self) -> None:
-        """Lets go of pages that were only read, long ago, and of removals that every index has heard of by now."""
+        """Lets go of pages that were only read, long ago, of what was deleted, and of removals known to every index."""
         unused = time.time() - self.settings.keep_read_days * DAY
         while await self._short(lambda connection: writing.sweep_unasked(connection, unused), write=True):
             pass
+        await self._leftovers.sweep()
         before = time.time() - REMEMBERED
         await self._short(lambda connection: writing.sweep(connection, before), write=True)
 
@@ -303,6 +313,12 @@ class Content:
         return Minding(self._vectors)
 
     @cached_property
+    def _leftovers(self) -> "Leftovers":
+        from outrider.content.leftovers import Leftovers
+
+        return Leftovers(self._database, self._forget)
+
+    @cached_property
     def _searching(self) -> "Searching":
         from outrider.content.search import Searching
 
@@ -317,6 +333,17 @@ class Content:
         self._used.set()
         self._minding.wake()
 
+    def _sweepable(self) -> None:
+        """Lets the background look for what was deleted."""
+        self._used.set()
+        self._leftovers.wake()
+
+    async def _forget(self, store: str) -> None:
+        """Lets go of what was made of a store's rows."""
+        await self._index.rebuild(store)
+        if self._vectors is not None:
+            await self._vectors.forget(store)
+
     def _checked(self, draft: Draft) -> Draft:
         if len(draft.text) > self.settings.text_chars:
             raise text_too_large(len(draft.text), self.settings.text_chars)
@@ -325,27 +352,11 @@ class Content:
     async def _made(self, call: Call, name: str, description: str, *, default: bool) -> Store:
         from outrider.content.tables import content_stores as table
 
-        own, now = call.scope, time.time()
-        row = {
-            "id": f"store_{secrets.token_hex(6)}",
-            "scope": own,
-            "default_of": own if default else None,
-            "workspace": storable(call.workspace, 200) if call.workspace else None,
-            "identity": storable(call.identity, 200) if call.identity else None,
-            "name": storable(name, 200),
-            "description": storable(description, 2_000),
-            "languages": "",
-            "created_at": now,
-            "modified_at": now,
-            "generation": 0,
-            "stamp": "",
-            "swept": 0,
-            "embedded": 0,
-        }
+        row = writing.new_store(call, name, description, default=default)
         insert = self._database.insert(table).values(row).on_conflict_do_nothing(index_elements=["default_of"])
         await self._short(lambda connection: connection.execute(insert), write=True)
         store_id = None if default else row["id"]
-        return (await self._stores(own, store_id=store_id, default=default))[0]
+        return (await self._stores(call.scope, store_id=store_id, default=default))[0]
 
     async def _store_id(self, call: Call, store_id: str | None) -> str:
         """As `store`, the id alone."""

@@ -87,9 +87,11 @@ class Overview:
         """What a store holds, the newest first; only with this text in title, filename or source, if one is given."""
         from sqlalchemy import or_, select
 
+        from outrider.content.tables import content_stores
         from outrider.content.tables import contents as table
 
         query = newest(select(table), table.c.uploaded_at, table.c.id, after)
+        query = query.join(content_stores, content_stores.c.id == table.c.store_id)
         query = query.where(table.c.store_id == storable(store_id, 40)).limit(limit + 1)
         if text:
             wanted = storable(text, 200)
@@ -134,8 +136,11 @@ class Overview:
         from sqlalchemy import select
 
         from outrider.content.tables import content_chunks as table
+        from outrider.content.tables import content_stores, contents
 
         query = select(table).where(table.c.content_id == storable(content_id, 40), table.c.number >= first)
+        query = query.join(contents, contents.c.id == table.c.content_id)
+        query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
         return await self._rows(query.order_by(table.c.number).limit(limit))
 
     async def _rows(self, query: "Select[Any]") -> list[Any]:

@@ -86,8 +86,8 @@ def records_by_id(connection: "Connection", ids: Sequence[str], own: str | None 
     from outrider.content.tables import content_stores, contents
 
     query = select(contents).where(contents.c.id.in_(ids))
+    query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
     if own is not None:
-        query = query.join(content_stores, content_stores.c.id == contents.c.store_id)
         query = query.where(content_stores.c.scope == own)
     return {row.id: record(row) for row in connection.execute(query)}
 

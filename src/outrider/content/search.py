@@ -230,10 +230,11 @@ def _hits() -> Any:
     from sqlalchemy import bindparam, select
 
     from outrider.content.tables import content_chunks as table
-    from outrider.content.tables import contents
+    from outrider.content.tables import content_stores, contents
 
     names = ("filename", "mime_type", "title", "source", "language", "uploaded_at")
     query = select(table, *(contents.c[name] for name in names)).join(contents, contents.c.id == table.c.content_id)
+    query = query.join(content_stores, content_stores.c.id == table.c.store_id)
     return query.where(table.c.id.in_(bindparam("ids", expanding=True)))
 
 

@@ -96,3 +96,11 @@ content_vectors = Table(
     Index("ix_content_vectors_store_id", "store_id", "embedder", "embedded"),
     Index("ix_content_vectors_content_id", "content_id"),
 )
+# What was deleted and still has rows, which nobody sees any more: of a whole store where `content_id` is empty.
+content_leftovers = Table(
+    "content_leftovers",
+    metadata,
+    Column("store_id", String(40), primary_key=True),
+    Column("content_id", String(40), primary_key=True),
+    Column("at", Float, nullable=False),
+)

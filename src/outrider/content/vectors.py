@@ -68,12 +68,14 @@ class Vectors:
         from sqlalchemy import func, select
 
         from outrider.content.tables import content_chunks as chunks
+        from outrider.content.tables import contents
 
         total = 0
         for store, generation in (await self._generations(stores)).items():
             if self._complete.get(store) == generation:
                 continue
-            query = select(func.count()).select_from(chunks).where(chunks.c.store_id == store, self._lacks())
+            query = select(func.count()).select_from(chunks).join(contents, contents.c.id == chunks.c.content_id)
+            query = query.where(chunks.c.store_id == store, self._lacks())
             missing = (await self._rows(query))[0][0]
             if not missing:
                 self._complete[store] = generation
@@ -192,7 +194,7 @@ class Vectors:
         """One transaction; what was deleted meanwhile, or done by another process, is left out."""
         from sqlalchemy import select, update
 
-        from outrider.content.tables import content_chunks, content_stores, content_vectors
+        from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
 
         halves = vectors.astype("<f2")
         name = self.embedder.name
@@ -202,7 +204,8 @@ class Vectors:
 
         def kept(connection: "Connection") -> None:
             number = connection.execute(count.returning(content_stores.c.embedded)).scalar()
-            ids = select(content_chunks.c.id).where(content_chunks.c.id.in_([each.id for each in rows]))
+            ids = select(content_chunks.c.id).join(contents, contents.c.id == content_chunks.c.content_id)
+            ids = ids.where(content_chunks.c.id.in_([each.id for each in rows]))
             there = set(connection.execute(ids).scalars())
             values = [
                 {
@@ -257,10 +260,11 @@ class Vectors:
     async def _stored(self, chunks: Sequence[str]) -> dict[str, Any]:
         from sqlalchemy import select
 
+        from outrider.content.tables import content_leftovers as deleted
         from outrider.content.tables import content_vectors as table
 
         query = select(table.c.chunk_id, table.c.content_id, table.c.vector).where(
-            table.c.embedder == self.embedder.name
+            table.c.embedder == self.embedder.name, table.c.content_id.not_in(select(deleted.c.content_id))
         )
 
         def read(connection: "Connection") -> dict[str, Any]:

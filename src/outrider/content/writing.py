@@ -9,7 +9,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outrider.content import leftovers
 from outrider.content.failures import content_not_found, store_not_found
+from outrider.core.context import Call
+from outrider.core.db import storable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -30,6 +33,27 @@ def changed(connection: "Connection", store: str) -> int | None:
     values = {"generation": table.c.generation + 1, "stamp": secrets.token_hex(8), "modified_at": time.time()}
     connection.execute(table.update().where(table.c.id == store).values(values))
     return connection.execute(select(table.c.generation).where(table.c.id == store)).scalar()
+
+
+def new_store(call: Call, name: str, description: str, *, default: bool) -> dict[str, Any]:
+    """The row of a store that is made now."""
+    now = time.time()
+    return {
+        "id": f"store_{secrets.token_hex(6)}",
+        "scope": call.scope,
+        "default_of": call.scope if default else None,
+        "workspace": storable(call.workspace, 200) if call.workspace else None,
+        "identity": storable(call.identity, 200) if call.identity else None,
+        "name": storable(name, 200),
+        "description": storable(description, 2_000),
+        "languages": "",
+        "created_at": now,
+        "modified_at": now,
+        "generation": 0,
+        "stamp": "",
+        "swept": 0,
+        "embedded": 0,
+    }
 
 
 class Place(NamedTuple):
@@ -64,11 +88,12 @@ def replace(connection: "Connection", place: Place, given: "Prepared") -> None:
 
 
 def remove(connection: "Connection", store: str, content: str, generation: int) -> None:
-    """Removes a content, and leaves word for the indexes."""
+    """Removes a content, and leaves word for the indexes; what a large one has beside its row is swept later."""
     from outrider.content.tables import content_removals, contents
 
-    drop_chunks(connection, content)
     connection.execute(contents.delete().where(contents.c.id == content))
+    if not leftovers.sweep_content(connection, content):
+        leftovers.note(connection, store, content)
     row = {"store_id": store, "content_id": content, "generation": generation, "at": time.time()}
     connection.execute(content_removals.insert().values(row))
 
@@ -123,13 +148,13 @@ def _current(connection: "Connection", old: "Record") -> tuple[int, int]:
     return generation, version
 
 
-def remove_store(connection: "Connection", store: str) -> None:
-    """Removes a store with all that it holds."""
-    from outrider.content.tables import content_chunks, content_removals, content_stores, content_vectors, contents
+def remove_store(connection: "Connection", store: str) -> bool:
+    """Removes a store, which nobody sees from then on; whether all of its rows are gone, or some are to be swept."""
+    from outrider.content.tables import content_stores as table
 
-    for table in (content_vectors, content_chunks, contents, content_removals):
-        connection.execute(table.delete().where(table.c.store_id == store))
-    connection.execute(content_stores.delete().where(content_stores.c.id == store))
+    if connection.execute(table.delete().where(table.c.id == store)).rowcount:
+        leftovers.note(connection, store)
+    return leftovers.sweep_store(connection, store)
 
 
 def sweep(connection: "Connection", before: float) -> int:
@@ -167,13 +192,16 @@ def sweep_unasked(connection: "Connection", before: float) -> int:
     """Removes some of the contents that were only read and not looked at since then; how many."""
     from sqlalchemy import select
 
+    from outrider.content.tables import content_stores as stores
     from outrider.content.tables import contents as table
 
     query = select(table.c.id, table.c.store_id).where(table.c.unasked == 1, table.c.accessed_at < before)
+    query = query.join(stores, stores.c.id == table.c.store_id)
     rows = connection.execute(query.order_by(table.c.accessed_at).limit(ROWS_AT_ONCE)).all()
     generations = {store: changed(connection, store) for store in sorted({row.store_id for row in rows})}
     for row in rows:
-        remove(connection, row.store_id, row.id, generations[row.store_id] or 0)
+        if generation := generations[row.store_id]:  # else the store is gone by now
+            remove(connection, row.store_id, row.id, generation)
     return len(rows)
 
 

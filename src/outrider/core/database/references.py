@@ -15,6 +15,7 @@ class Reference:
 
     Attributes:
         derived: The row can be reached by nothing but its parent, so that it may be removed where that is gone.
+        noted: `table.column` that names parents which were deleted, and whose rows are still to be swept.
     """
 
     table: str
@@ -22,6 +23,7 @@ class Reference:
     parent: str
     key: str = "id"
     derived: bool = True
+    noted: str = ""
 
 
 REFERENCES = (
@@ -31,10 +33,10 @@ REFERENCES = (
     Reference("run_turns", "run_id", "runs"),
     Reference("run_events", "run_id", "runs"),
     Reference("questions", "run_id", "runs"),
-    Reference("contents", "store_id", "content_stores"),
-    Reference("content_chunks", "content_id", "contents"),
+    Reference("contents", "store_id", "content_stores", noted="content_leftovers.store_id"),
+    Reference("content_chunks", "content_id", "contents", noted="content_leftovers.content_id"),
     Reference("content_vectors", "chunk_id", "content_chunks"),
-    Reference("content_removals", "store_id", "content_stores"),
+    Reference("content_removals", "store_id", "content_stores", noted="content_leftovers.store_id"),
     Reference("evaluation_records", "evaluation_id", "evaluations"),
     Reference("crawl_pages", "crawl", "crawls"),
     Reference("playbook_runs", "playbook", "playbooks"),
@@ -71,8 +73,12 @@ def remove(connection: "Connection", tables: "Mapping[str, Table]", reference: R
 
 
 def _lost(tables: "Mapping[str, Table]", reference: Reference) -> Any:
-    from sqlalchemy import exists
+    from sqlalchemy import exists, select
 
     mine = tables[reference.table].c[reference.column]
     there = exists().where(tables[reference.parent].c[reference.key] == mine).correlate(tables[reference.table])
-    return mine.is_not(None) & ~there
+    lost = mine.is_not(None) & ~there
+    if not reference.noted:
+        return lost
+    table, _, column = reference.noted.partition(".")
+    return lost & mine.not_in(select(tables[table].c[column]))

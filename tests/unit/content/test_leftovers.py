@@ -1,0 +1,238 @@
+"""What is deleted is out of sight at once, on SQLite and on Postgres; its rows go afterwards, whoever is killed."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import postgres
+from outrider.app.usage import Usage
+from outrider.content import Content, Draft, SearchOptions
+from outrider.content.checking import unfaithful
+from outrider.content.embedder import Means
+from outrider.content.embedders.builtin import builtin
+from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.leftovers import AT_ONCE, some
+from outrider.core.context import Call
+from outrider.core.database.checking import check
+from outrider.core.db import Database
+from outrider.core.egress.guard import Guard
+from outrider.core.egress.policy import EgressSettings
+from outrider.core.errors import NotFound
+from outrider.core.http import Http
+from outrider.identity.quotas import Owner
+
+pytestmark = pytest.mark.anyio
+POSTGRES = postgres.found()
+MEANS = Means(EmbeddingSettings(), Http(Guard(EgressSettings())), Path(), {}, {})
+MANY = AT_ONCE + 50
+NOTES = [Draft(f"tea number {number}", filename=f"{number}") for number in range(MANY)]
+LONG = Draft("\n\n".join(f"# Part {number}\n\n{'tea and more tea. ' * 60}" for number in range(MANY)), filename="long")
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[str]:
+    assert POSTGRES
+    with postgres.running(POSTGRES) as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return request.getfixturevalue("server")
+    return f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+
+
+@pytest.fixture
+def call(request: pytest.FixtureRequest) -> Call:
+    return Call(session=request.node.name, workspace=request.node.name)
+
+
+class House:
+    """A process of its own, as far as the database can tell."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self.database = Database(address)
+        self.folder = folder
+        self.content = Content(self.database, folder, embedder=lambda: builtin.open(MEANS))
+
+    async def found(self, call: Call, query: str, **options: object) -> set[str]:
+        found = await self.content.search(call, query, SearchOptions(top_n=100, **options))  # type: ignore[arg-type]
+        return {hit.filename for hit in found.hits}
+
+    async def rows(self, store: str) -> dict[str, int]:
+        """By table how many rows there are of a store; only those that have any."""
+        from sqlalchemy import func, select
+
+        from outrider.content import tables
+
+        places = {
+            "contents": tables.contents,
+            "chunks": tables.content_chunks,
+            "vectors": tables.content_vectors,
+            "removals": tables.content_removals,
+            "leftovers": tables.content_leftovers,
+        }
+        async with self.database.read() as connection:
+            queries = {name: select(func.count()).where(table.c.store_id == store) for name, table in places.items()}
+            counts = {name: (await connection.execute(query)).scalar_one() for name, query in queries.items()}
+        return {name: count for name, count in counts.items() if count}
+
+    async def complaints(self) -> list[str]:
+        """What `outrider db check` would say."""
+        said = [each.message async for each in check(self.database) if each.code == "orphans"]
+        return said + [each.store async for each in unfaithful(self.database, self.folder, repair=False)]
+
+
+@asynccontextmanager
+async def opened(address: str, folder: Path) -> AsyncGenerator[House]:
+    house = House(address, folder)
+    yield house
+    await house.content.close()
+    await house.database.close()
+
+
+async def test_a_large_store_is_out_of_sight_before_its_rows_are_gone(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        content = house.content
+        store = await content.store(call)
+        [first, *_] = await content.add_many(call, NOTES)
+        assert len(await house.found(call, "tea")) == 100
+        await content.delete(call, first.id)  # leaves a removal
+        await content.delete_store(call, store.id)
+        assert (await house.rows(store.id))["chunks"] > 0
+        assert await content.stores(call) == ([], 0)
+        assert await house.found(call, "tea") == set()
+        assert await Usage(house.database).stored(Owner(call.workspace or "")) == 0
+        assert (await content.overview.stores(text="Session", workspace=call.workspace)).items == []
+        assert (await content.overview.contents(store.id)).items == []
+        with pytest.raises(NotFound):
+            await content.records(call, store.id)
+        with pytest.raises(NotFound):
+            await content.add(call, Draft("tea"), store.id)
+        assert await house.complaints() == []
+        own = await content.store(call)
+        assert (own.is_default, own.content_count) == (True, 0)
+        await content.sweep()
+        assert await house.rows(store.id) == {}
+        assert not list((tmp_path / "content").rglob(store.id))
+        assert await house.complaints() == []
+
+
+async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        store = await house.content.create_store(call)
+        records = await house.content.add_many(call, NOTES, store.id)
+        await house.content.delete_store(call, store.id)
+        async with house.database.read() as connection:
+            from sqlalchemy import select
+
+            from outrider.content.tables import contents
+
+            there = set((await connection.execute(select(contents.c.id))).scalars())
+        left = next(each for each in records if each.id in there)
+        with pytest.raises(NotFound):
+            await house.content.read(call, left.id)
+        with pytest.raises(NotFound):
+            await house.content.overview.content(left.id)
+        assert await house.content.overview.passages(left.id) == []
+        await house.content.sweep()
+
+
+async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        store = await house.content.create_store(call)
+        await house.content.add_many(call, NOTES[:5], store.id)
+        assert len(await house.found(call, "tea", mode="hybrid")) == 5
+        await house.content.delete_store(call, store.id)
+        assert await house.rows(store.id) == {}
+        assert not list((tmp_path / "content").rglob(store.id))
+
+
+async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        content = house.content
+        store = await content.store(call)
+        long = await content.add(call, LONG)
+        await content.add(call, Draft("a cup of tea", filename="short"))
+        assert "long" in await house.found(call, "tea", mode="semantic")
+        await content.delete(call, long.id)
+        assert (await house.rows(store.id))["chunks"] > 1
+        for mode in ("keyword", "semantic", "hybrid"):
+            assert await house.found(call, "tea", mode=mode) == {"short"}
+        assert (await content.store(call)).chunk_count == 1
+        assert await house.complaints() == []
+        again = await content.add(call, LONG)
+        assert again.id != long.id
+        await content.sweep()
+        assert (await house.rows(store.id))["chunks"] == again.chunk_count + 1
+        assert (await content.read(call, again.id)).text == LONG.text
+        assert await house.complaints() == []
+
+
+async def test_what_a_killed_process_had_not_swept_the_next_one_does(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        store = await house.content.create_store(call)
+        await house.content.add_many(call, NOTES, store.id)
+        await house.content.delete_store(call, store.id)
+        await house.database.short(some, write=True)
+    async with opened(address, tmp_path / "content") as house:
+        assert "leftovers" in await house.rows(store.id)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(house.content.mind)
+                await house.found(call, "tea")  # the first use
+                while await house.rows(store.id):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+
+
+async def test_several_processes_sweep_while_others_write(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "one") as one, opened(address, tmp_path / "two") as two:
+        gone = [await one.content.create_store(call) for _ in range(2)]
+        for store in gone:
+            await one.content.add_many(call, NOTES, store.id)
+
+        async def write(number: int) -> None:
+            for each in range(5):
+                await two.content.add(call, Draft(f"coffee {number} {each}", filename=f"{number}.{each}"))
+
+        for store in gone:
+            await one.content.delete_store(call, store.id)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one.content.sweep)
+            tasks.start_soon(two.content.sweep)
+            for number in range(3):
+                tasks.start_soon(write, number)
+        await one.content.sweep()
+        assert [await two.rows(store.id) for store in gone] == [{}, {}]
+        assert len(await two.found(call, "coffee")) == 15
+        assert await two.complaints() == []
+
+
+async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, tmp_path: Path, call: Call):
+    async with opened(address, tmp_path / "content") as house:
+        store = await house.content.create_store(call)
+        await house.content.add_many(call, NOTES, store.id)
+        refused = 0
+
+        async def write(number: int) -> None:
+            nonlocal refused
+            try:
+                await house.content.add(call, Draft(f"late {number}"), store.id)
+            except NotFound:
+                refused += 1
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(5):
+                tasks.start_soon(write, number)
+            tasks.start_soon(house.content.delete_store, call, store.id)
+            for number in range(5, 10):
+                tasks.start_soon(write, number)
+        assert refused
+        await house.content.sweep()
+        assert await house.rows(store.id) == {}
+        assert await house.complaints() == []
