@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx2
 import uvicorn
 from mcp import Client
@@ -16,7 +15,6 @@ from mcp.client.streamable_http import streamable_http_client
 import fakes
 from outrider.app import App, open_app
 from outrider.app.web import web
-from outrider.core.egress.listening import stop_listening
 from outrider.identity.tokens import Token
 from outrider.settings import load
 
@@ -76,18 +74,10 @@ async def opened_at_its_own_address(home: Path, provider: str, **oauth: Any) -> 
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         chosen = {"oauth": {"issuer": provider, "resource": f"{url}/mcp"} | oauth}
         loaded = load({"toolsets": ["planning"], "identity": chosen}, environ={}, home=home, workspace=home)
-        async with open_app(loaded) as app, anyio.create_task_group() as tasks:
+        async with open_app(loaded) as app:
             server = uvicorn.Server(uvicorn.Config(web(app), log_level="critical", ws="none"))
-            tasks.start_soon(server.serve, [taken])
-            with anyio.fail_after(30):
-                while not server.started:
-                    await anyio.lowlevel.checkpoint()
-            try:
+            async with fakes.listening(server, [taken]):
                 yield Team(app, url)
-            finally:
-                for each in server.servers:
-                    await stop_listening(each)
-                server.should_exit = server.force_exit = True
 
 
 async def knock(url: str, token: str | None = None, **headers: str) -> httpx2.Response:
