@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -59,8 +60,8 @@ class House:
         self.folder = folder
         self.content = Content(self.database, folder, embedder=lambda: builtin.open(MEANS))
 
-    async def found(self, call: Call, query: str, **options: object) -> set[str]:
-        found = await self.content.search(call, query, SearchOptions(top_n=100, **options))  # type: ignore[arg-type]
+    async def found(self, call: Call, query: str, **options: Any) -> set[str]:
+        found = await self.content.search(call, query, SearchOptions(top_n=100, **options))
         return {hit.filename for hit in found.hits}
 
     async def rows(self, store: str) -> dict[str, int]:
