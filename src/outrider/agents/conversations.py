@@ -12,7 +12,7 @@ from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound, Refused
 
 if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
+    from sqlalchemy import Connection, RowMapping
 
 DEPTH_LIMIT = 4  # an agent called by an agent called by …: the contract of `run_agent`
 Visibility = Literal["listed", "unlisted"]
@@ -160,39 +160,10 @@ class Conversations:
             )
         return found
 
-    async def post(  # noqa: PLR0913
-        self,
-        conversation_id: str,
-        role: Role,
-        text: str,
-        *,
-        agent: str | None = None,
-        files: Sequence[Mapping[str, Any]] = (),
-        thoughts: str = "",
-        citations: Mapping[str, Mapping[str, Any]] | None = None,
-        run_id: str | None = None,
-        status: str = "completed",
-    ) -> Message:
-        """Adds a message; the conversation must exist."""
-        from outrider.agents.tables import conversations, messages
-
-        made = Message(
-            id=f"msg_{uuid.uuid4().hex}",
-            conversation_id=conversation_id,
-            role=role,
-            agent=agent,
-            text=storable(text),
-            thoughts=storable(thoughts),
-            citations={reference: dict(each) for reference, each in (citations or {}).items()},
-            files=[dict(each) for each in files],
-            run_id=run_id,
-            status=status,
-            created_at=time.time(),
-        )
-        touched = conversations.update().where(conversations.c.id == conversation_id)
-        async with self._database.write() as connection:
-            await connection.execute(messages.insert(), [vars(made)])
-            await connection.execute(touched.values(updated_at=made.created_at))
+    async def post(self, conversation_id: str, role: Role, text: str, **more: Any) -> Message:
+        """Adds a message, as `message_of` makes it; the conversation must exist."""
+        made = message_of(conversation_id, role, text, **more)
+        await self._database.short(lambda connection: add(connection, made), write=True)
         return made
 
     async def messages(self, conversation_id: str) -> list[Message]:
@@ -210,6 +181,43 @@ class Conversations:
         """The files of those ids among the conversation's messages, in the order asked for; strangers are left out."""
         held = {str(each.get("id")): each for message in await self.messages(conversation_id) for each in message.files}
         return [held[name] for name in dict.fromkeys(wanted) if name in held]
+
+
+def message_of(  # noqa: PLR0913
+    conversation_id: str,
+    role: Role,
+    text: str,
+    *,
+    agent: str | None = None,
+    files: Sequence[Mapping[str, Any]] = (),
+    thoughts: str = "",
+    citations: Mapping[str, Mapping[str, Any]] | None = None,
+    run_id: str | None = None,
+    status: str = "completed",
+) -> Message:
+    """A new message, written nowhere yet."""
+    return Message(
+        id=f"msg_{uuid.uuid4().hex}",
+        conversation_id=conversation_id,
+        role=role,
+        agent=agent,
+        text=storable(text),
+        thoughts=storable(thoughts),
+        citations={reference: dict(each) for reference, each in (citations or {}).items()},
+        files=[dict(each) for each in files],
+        run_id=run_id,
+        status=status,
+        created_at=time.time(),
+    )
+
+
+def add(connection: "Connection", message: Message) -> None:
+    """Adds a message in a transaction of the caller's."""
+    from outrider.agents.tables import conversations, messages
+
+    connection.execute(messages.insert(), [vars(message)])
+    touched = conversations.update().where(conversations.c.id == message.conversation_id)
+    connection.execute(touched.values(updated_at=message.created_at))
 
 
 def _new(

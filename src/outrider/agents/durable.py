@@ -1,4 +1,4 @@
-"""Work that survives its process: the only module that knows DBOS. Import it only where a run begins.
+"""Work that survives its process, on DBOS. Import it only where a run begins.
 
 Three calls: `open`, `close`, and `start` an attempt. Everything else about runs is ours and stands in our own tables:
 whose turn it is (`queue`), and the steps of an attempt, each one row that only the worker of the attempt may write,
@@ -9,8 +9,6 @@ that a dead process left behind is not gone on with, but its run is begun anew f
 import asyncio
 import json
 import logging
-import threading
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,18 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos._dbos import _get_dbos_instance
 from dbos._serialization import Serializer
-from sqlalchemy import URL, NullPool, create_engine, event, make_url
 from sqlalchemy import Engine as SqlEngine
+from sqlalchemy import create_engine, event, make_url
+from sqlalchemy.exc import SQLAlchemyError
 
+from outrider.agents.durable_tables import prepare, sweep
+from outrider.core.database.engines import lively_options
+from outrider.core.database.failures import told
+from outrider.core.db import Database
 from outrider.core.errors import NotConfigured
 
 NAME = "outrider"
 # Attempts are made up of our own rows and of JSON, so every version can go on with what another began.
 VERSION = "1"
 THREADS = 32
-LOCK = 0x64626F73  # any number, the same in every process: who holds it makes the tables, the others wait
-POLL = 0.1  # seconds between two tries for it
 BUSY_SECONDS = 30
 Body = Callable[[str, int], Awaitable[None]]
 
@@ -102,11 +104,24 @@ class Engine:
         except Exception:
             await asyncio.to_thread(DBOS.destroy)
             raise
+        _impatient()
         _working = self
 
     async def start(self, run_id: str, attempt: int) -> None:
-        """Starts an attempt and returns at once."""
-        await self._apart(lambda: self._started(run_id, attempt))
+        """Starts an attempt and returns at once. Raises Unavailable."""
+        try:
+            await self._apart(lambda: self._started(run_id, attempt))
+        except SQLAlchemyError as error:
+            raise told(str(self._url), error) from error
+
+    async def sweep(self, database: Database, before: float) -> int:
+        """Forgets what DBOS keeps of attempts that were begun before that time (seconds since the epoch); how many.
+
+        Unless another process is at it. Raises Unavailable.
+        """
+        if _working is not self:
+            return 0
+        return await self._apart(lambda: sweep(database, before))
 
     async def close(self) -> None:
         """Stops working. What is under way is left as it is, for whoever comes next."""
@@ -134,7 +149,9 @@ class Engine:
 
     def _place(self) -> dict[str, Any]:
         if self._url.get_backend_name() != "sqlite":
-            return {"system_database_url": self._url.set(drivername="postgresql").render_as_string(hide_password=False)}
+            address = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
+            lively = {"connect_args": lively_options(self._url)}
+            return {"system_database_url": address, "db_engine_kwargs": lively, "run_migrations": False}
         path = Path(self._url.database or "").with_suffix(".work.db")
         return {"system_database_url": f"sqlite:///{path}", "system_database_engine": _sqlite(path)}
 
@@ -152,31 +169,6 @@ async def attempt_run(run_id: str, attempt: int, worker: str) -> str:
     return run_id
 
 
-async def prepare(url: URL) -> None:
-    """Makes or migrates DBOS's own tables on Postgres, by one process at a time and beside the event loop.
-
-    It builds indexes concurrently, which waits for every transaction that is open on the database: for those of this
-    very loop, too. So it must neither run on it nor be waited for in a transaction.
-    """
-    if url.get_backend_name() == "sqlite" or url in _prepared:
-        return
-    await asyncio.to_thread(_prepare, url)
-    _prepared.add(url)
-
-
-def _prepare(url: URL) -> None:
-    engine = create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT", poolclass=NullPool)
-    with _preparing, engine.connect() as connection:
-        # Tried again and again: a statement that waits for the lock would be one of those that are waited for.
-        while not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({LOCK})").scalar():
-            time.sleep(POLL)
-        DBOS.migrate(url.set(drivername="postgresql").render_as_string(hide_password=False))
-
-
-_prepared: set[URL] = set()
-_preparing = threading.Lock()
-
-
 def _sqlite(path: Path) -> SqlEngine:
     """An engine with a write-ahead log that is not forced to disk at every step: 0.8 ms a step instead of 13."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,6 +181,11 @@ def _sqlite(path: Path) -> SqlEngine:
             connection.execute(f"PRAGMA {pragma}")
 
     return engine
+
+
+def _impatient() -> None:
+    """A database that is away is an error at once: DBOS would wait in ever longer pauses, up to a minute."""
+    _get_dbos_instance()._sys_db._retry_connection_errors = False  # noqa: SLF001 - an option of its client only
 
 
 def _quiet() -> None:

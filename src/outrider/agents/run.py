@@ -17,6 +17,8 @@ from outrider.core.tracing import carrier
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, RowMapping
 
+    from outrider.agents.conversations import Message
+
 Status = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
 ENDED = frozenset({"completed", "partial", "failed", "cancelled"})
 RESTING = ENDED | {"blocked"}  # nothing happens until somebody acts
@@ -206,12 +208,28 @@ class RunRows:
         started = run.started_at or now
         return await self.change(*same, status="running", started_at=started, deadline=deadline) == 1
 
-    async def finish(self, run: Run, worker: str, /, **values: Any) -> bool:
-        """Ends the attempt; False if it is no longer this process's."""
+    async def finish(self, run: Run, worker: str, said: "Message | None" = None, /, **values: Any) -> bool:
+        """Ends the attempt; False if it is no longer this process's.
+
+        What the agent has said goes into its conversation in the same transaction: no run is over without it.
+        """
+        from sqlalchemy import update
+
+        from outrider.agents.conversations import add
         from outrider.agents.tables import runs
 
         mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == worker
-        return await self.change(*mine, runs.c.status == "running", **values) == 1
+        query = update(runs).where(*mine, runs.c.status == "running")
+        query = query.values(updated_at=self._database.now(), **values)
+
+        def finished(connection: "Connection") -> bool:
+            if connection.execute(query).rowcount != 1:
+                return False
+            if said is not None:
+                add(connection, said)
+            return True
+
+        return await self._database.short(finished, write=True)
 
     async def below(self, run_id: str) -> list[Below]:
         """The runs that this one began, and those that they began."""

@@ -1,6 +1,7 @@
 """Runs of agents: started, followed, resumed and cancelled from any process that opens the database."""
 
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
@@ -46,6 +47,7 @@ class Runs:
         guard: Lets requests to models out.
         sealing: Hides private arguments in what is written down.
         servers: Other MCP servers that agents may name.
+        kept: Seconds for which the durable engine's own notes are kept.
 
     Attributes:
         beginning: What each run begins in, where there are quotas.
@@ -63,6 +65,7 @@ class Runs:
         conversations: Conversations,
         sealing: "Sealing",
         servers: "Servers | None" = None,
+        kept: float = math.inf,
     ) -> None:
         self.streams = Streams(database, settings.stream_ms / 1000)
         self.questions = questions
@@ -75,6 +78,7 @@ class Runs:
         self._toolboxes = toolboxes
         self._servers = servers
         self._sealing = sealing
+        self._kept = kept
         self.beginning: Beginning | None = None
 
     @cached_property
@@ -90,9 +94,9 @@ class Runs:
             streams=self.streams,
             toolboxes=self._toolboxes,
             questions=self.questions,
-            conversations=self.conversations,
             sealing=self._sealing,
             servers=self._servers,
+            kept=self._kept,
         )
         worker.answered = self._answered
         return worker

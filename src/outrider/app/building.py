@@ -275,6 +275,7 @@ class Building:
             conversations=self.conversations,
             sealing=Sealing(self.loaded),
             servers=self.remote,
+            kept=self.settings.keep_days * DAY,
         )
         runs.beginning = self.quotas.beginning if self.quotas else None
         return runs

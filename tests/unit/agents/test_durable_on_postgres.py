@@ -1,5 +1,6 @@
 """The durable engine's own tables on a real Postgres."""
 
+import sys
 from collections.abc import Generator
 
 import anyio
@@ -7,12 +8,21 @@ import pytest
 from sqlalchemy import make_url, text
 
 import postgres
-from outrider.agents.durable import prepare
+from agent_runs import office
+from model_apis import Turn, script
+from outrider.agents.durable_tables import prepare
 from outrider.core.db import Database
 
 PROGRAMS = postgres.found()
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
+BEGUN = "SELECT split_part(workflow_uuid, '.', 1) FROM dbos.workflow_status"
+RESTRICTED = """
+    CREATE ROLE replica LOGIN;
+    GRANT USAGE ON SCHEMA public, dbos TO replica;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public, dbos TO replica;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public, dbos TO replica;
+"""
 MADE = "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbos'"
 
 
@@ -39,3 +49,33 @@ async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_th
                 await anyio.lowlevel.checkpoint()
     assert await counted(database, MADE)
     await database.close()
+
+
+async def test_a_replica_that_may_change_no_table_works_after_an_administrators_migration(server: postgres.Server):
+    address = server.fresh()
+    name = make_url(address).database or ""
+    migrated = await anyio.run_process(
+        [sys.executable, "-m", "outrider", "db", "migrate", "--set", f"database={address}"]
+    )
+    assert migrated.returncode == 0
+    server.sql(RESTRICTED, name)
+    async with office(script(Turn(text="Done.")), database=address.replace("outrider@", "replica@")) as house:
+        run = await house.run()
+    assert (run.status, run.answer) == ("completed", "Done.")
+    assert server.sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
+
+
+async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_work_is_not(server: postgres.Server):
+    address = server.migrated()
+    name = make_url(address).database or ""
+    async with office(script(Turn(text="Done.")), database=address) as house:
+        old = {(await house.run()).id for _ in range(3)}
+    held = anyio.Event()
+    async with office(script(Turn(text="Slow.", until=held)), database=address, keep_days=1e-9) as house:
+        run = await house.begin()
+        with anyio.fail_after(60):
+            while old & set(begun := server.sql(BEGUN, name).split()):
+                await anyio.sleep(0.05)
+        assert begun == [run.id]
+        held.set()
+        await house.end(run)

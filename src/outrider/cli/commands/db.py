@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,26 @@ async def _migrate(settings: "Loaded", wait: float) -> tuple[str | None, str | N
             await _answering(bare, wait)
             before = await bare.short(revision, write=False)
     async with _opened(settings) as database:
-        return before, await database.short(revision, write=False)
+        after = await database.short(revision, write=False)
+        await _prepared(database)
+        return before, after
+
+
+async def _prepared(database: "Database") -> None:
+    """Makes the durable engine's own tables, too, where it is installed: replicas may have no right to do it."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from outrider.core.database.failures import told
+
+    if not database.shared or find_spec("dbos") is None:
+        return
+    from outrider.agents.durable_tables import prepare
+
+    try:
+        await prepare(make_url(database.url))
+    except SQLAlchemyError as error:
+        raise told(database.url, error) from error
 
 
 async def _answering(database: "Database", wait: float) -> None:

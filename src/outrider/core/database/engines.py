@@ -71,12 +71,16 @@ def short_engine(url: str) -> "Engine":
     return engine
 
 
+def lively_options(url: "URL") -> dict[str, Any]:
+    """What a connection to Postgres is made with, so that it does not outlive the way there; the address may differ."""
+    return {name: value for name, value in LIVELY.items() if name not in url.query}
+
+
 def _postgres(url: str, connections: int, turn: float, noted: "Callable[[float], None]") -> "AsyncEngine":
     from sqlalchemy import event, make_url
     from sqlalchemy.ext.asyncio import create_async_engine
 
-    asked = make_url(url).query
-    options = {name: value for name, value in LIVELY.items() if name not in asked}
+    options = lively_options(make_url(url))
     try:
         engine = create_async_engine(
             url,
