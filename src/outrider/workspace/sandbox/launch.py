@@ -138,10 +138,11 @@ def watched(child: int, alive: int) -> int:
     poll.register(alive, select.POLLHUP)
     poll.register(over, select.POLLIN)
     poll.poll()
-    try:
-        os.killpg(child, KILL)
-    except OSError:
-        pass
+    for kill in (os.killpg, os.kill):  # it may not have made its group yet, and yet begin
+        try:
+            kill(child, KILL)
+        except OSError:
+            pass
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     gather()
     return status if status >= 0 else 128 - status

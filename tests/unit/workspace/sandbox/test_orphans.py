@@ -10,8 +10,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from outrider.workspace.sandbox.job import Level
+from outrider.workspace.sandbox.backend import Backend
+from outrider.workspace.sandbox.job import Job, Level
 from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.sandbox.supervised import Landlock, Plain
 from sandboxes import LEVELS, boxed, processes_with, sandboxed
 
 pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
@@ -58,3 +60,16 @@ async def test_nothing_outlives_a_server_that_is_killed(folder: tuple[Level, Pat
     with anyio.fail_after(30):
         while any(map(processes_with, marks)):
             await anyio.sleep(0.01)
+
+
+@pytest.mark.parametrize("backend", [Landlock(), Plain()], ids=lambda backend: backend.level)
+async def test_code_that_is_let_go_of_before_it_has_a_group_of_its_own_ends(backend: Backend, tmp_path: Path):
+    if why := backend.missing():
+        pytest.skip(f"this machine has no {backend.level}: {why}")
+    for _ in range(5):
+        plan = backend.plan(Job(tmp_path, lambda _: ["/bin/sleep", "600"]), None, None)
+        plan.let_go()
+        with subprocess.Popen(plan.command, env=plan.environ, pass_fds=plan.theirs, stdin=subprocess.PIPE) as started:
+            plan.started()
+            started.communicate(b"go\n", timeout=30)
+        plan.close()
