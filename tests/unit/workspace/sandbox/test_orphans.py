@@ -69,7 +69,5 @@ async def test_code_that_is_let_go_of_before_it_has_a_group_of_its_own_ends(back
     for _ in range(5):
         plan = backend.plan(Job(tmp_path, lambda _: ["/bin/sleep", "600"]), None, None)
         plan.let_go()
-        with subprocess.Popen(plan.command, env=plan.environ, pass_fds=plan.theirs, stdin=subprocess.PIPE) as started:
-            plan.started()
-            started.communicate(b"go\n", timeout=30)
+        subprocess.run(plan.command, env=plan.environ, pass_fds=plan.theirs, input=b"go\n", timeout=30, check=False)
         plan.close()
