@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import pytest
 from mcp import MCPError
 from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
+import fakes
+import houses
 import identity_house
 from answers import error
 from eras import Person
@@ -108,10 +110,28 @@ async def test_a_viewer_may_use_what_only_reads(team: Team):
         tools = (await client.list_tools()).tools
         refused = await client.call_tool("create_goal", {"goal": "x"})
         read = await client.call_tool("get_current_state", {})
-    assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+    assert {tool.name for tool in tools if not (tool.annotations and tool.annotations.read_only_hint)} == {"web_fetch"}
     assert error(refused)["code"] == "insufficient_role"
     assert "owner" in error(refused)["hint"]
     assert not read.is_error
+
+
+async def test_a_viewer_reads_pages_and_saves_no_pictures(home: Path):
+    picture = (200, {"content-type": "image/png"}, b"\x89PNG\r\n\x1a\n")
+    async with AsyncExitStack() as stack:
+        site = await stack.enter_async_context(
+            fakes.serve(houses.pages({"/page": houses.article("Tea", "It is made of leaves."), "/tea.png": picture}))
+        )
+        allowed = {"allow": [site.removeprefix("http://")]}
+        team = await stack.enter_async_context(identity_house.opened(home, egress=allowed, toolsets=["web"]))
+        client = await stack.enter_async_context(team.as_(await team.holds("vera", "acme", role="viewer")))
+        page = await client.call_tool("web_fetch", {"url": f"{site}/page"})
+        refused = [
+            await client.call_tool("web_fetch", {"url": f"{site}/tea.png", "mode": mode}) for mode in ("auto", "image")
+        ]
+    assert "made of leaves" in str(page.content)
+    assert [error(each)["code"] for each in refused] == ["insufficient_role"] * 2
+    assert not [*home.rglob("*.png")]
 
 
 async def test_a_token_gives_no_more_than_its_own_role(team: Team):

@@ -26,6 +26,7 @@ from outrider.settings import load
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
+A_DOLLAR_A_STEP = {"input": 10_000.0, "output": 0.0}  # for a million tokens; the scripted model says that it read 100
 
 
 @asynccontextmanager
@@ -34,11 +35,13 @@ async def opened(
     script: Mapping[str, Sequence[Turn]],
     agents: Mapping[str, Mapping[str, Any]],
     quotas: dict[str, Any] | None = None,
+    price: dict[str, float] | None = None,
     **more: Any,
 ) -> AsyncGenerator[Team]:
-    """A served house with these agents, under these quotas."""
+    """A served house with these agents, under these quotas; `price` is the model's."""
     async with AsyncExitStack() as stack:
         flags = await stack.enter_async_context(agent_house.serving(Model(script)))
+        flags["models"]["profiles"]["scripted"] |= {"price": price} if price else {}
         flags |= {"identity": {"tokens": True, "quotas": quotas or {}}, "data_dir": str(home / "data")} | more
         team = await stack.enter_async_context(
             identity_house.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
@@ -155,6 +158,22 @@ async def test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run(home: P
     assert bound.budgets["cost"] == 0.5
     assert error(third)["code"] == "quota"
     assert "cost_per_day" in error(third)["hint"]
+
+
+async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
+    held = anyio.Event()
+    script = {"slow": [Turn(calls=[("get_current_state", {})]), Turn(text="done", until=held)]}
+    quotas = {"person": {"cost_per_day": 0.5}}
+    with anyio.fail_after(90):
+        async with one_person(home, script, {"slow": {}}, quotas, A_DOLLAR_A_STEP) as (team, client):
+            begun = await client.call_tool("run_agent", {"agent": "slow", "query": "a", "mode": "background"})
+            run = (begun.meta or {})["outrider/run"]["runId"]
+            async for event in team.app.runs.follow(run):
+                if event.kind == "tool_ended":
+                    break
+            second = await client.call_tool("run_agent", {"agent": "slow", "query": "b", "mode": "background"})
+            held.set()
+    assert "$0.5 a day" in error(second)["message"]
 
 
 async def spend(team: Team, run_id: str, dollars: float) -> None:

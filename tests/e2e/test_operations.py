@@ -177,14 +177,18 @@ async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
         async with Client(served.url) as client:
             await client.call_tool("web_fetch", {"url": f"{pages}/tea"})
             await client.call_tool("web_fetch", {"url": f"{pages}/nothing-here"})
+            opened = await client.call_tool("createSession", {"url": f"{pages}/tea"})
+        assert not opened.is_error, opened
         shown = (await http.get(served.metrics)).text
         assert (await http.get(served.root + "/metrics")).status_code == 404
     families = {family.name: family for family in text_string_to_metric_families(shown)}
-    calls = families["outrider_tool_duration_seconds"].samples
+    all_calls = families["outrider_tool_duration_seconds"].samples
+    assert {each.labels["tool"] for each in all_calls} == {"web_fetch", "createSession"}
+    calls = [each for each in all_calls if each.labels["tool"] == "web_fetch"]
     counts = {each.labels["outcome"]: each.value for each in calls if each.name.endswith("_count")}
     assert counts["ok"] == 1
     assert sum(counts.values()) == 2
-    assert {each.labels["tool"] for each in calls} == {"web_fetch"}
+    assert families["outrider_browser_sessions"].samples[0].value == 1
     buckets = [each.value for each in calls if each.labels.get("le") and each.labels["outcome"] == "ok"]
     assert buckets == sorted(buckets)
     assert buckets[-1] == 1

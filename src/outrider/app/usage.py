@@ -9,6 +9,8 @@ from outrider.identity.quotas import Owner
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+TOLD = ("completed", "partial", "failed")  # runs whose rows say what they have cost; of others their steps do
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -17,14 +19,23 @@ class Usage:
     database: Database
 
     async def spent(self, owner: Owner, since: float) -> float:
-        """US dollars of runs that were at work since then."""
+        """US dollars of runs that ended since then, and of the requests that the others have made to models since."""
         from sqlalchemy import func, select
 
+        from outrider.agents.tables import run_steps as steps
         from outrider.agents.tables import runs
 
-        since_then = (runs.c.updated_at >= since, *_whose(runs, owner))
-        query = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(*since_then)
-        return await self.database.short(lambda connection: connection.execute(query).scalar_one(), write=False)
+        told, mine = runs.c.status.in_(TOLD), _whose(runs, owner)
+        whole = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(told, runs.c.updated_at >= since, *mine)
+        so_far = select(func.coalesce(func.sum(steps.c.usage["cost"].as_float()), 0.0)).join_from(
+            steps, runs, steps.c.run_id == runs.c.id
+        )
+        so_far = so_far.where(steps.c.kind == "model", steps.c.ended_at >= since, ~told, *mine)
+
+        def summed(connection: "Connection") -> float:
+            return float(connection.execute(whole).scalar_one()) + float(connection.execute(so_far).scalar_one())
+
+        return await self.database.short(summed, write=False)
 
     def working(self, connection: "Connection", owner: Owner) -> int:
         """Runs at work that no other run began."""

@@ -14,6 +14,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.browser.states import StateInfo, States
 from outrider.core.egress import Guard
 from outrider.core.errors import NotFound, OutriderError, Unavailable
+from outrider.core.meters import BROWSERS
 
 if TYPE_CHECKING:
     from outrider.browser.attach import Attached
@@ -53,6 +54,12 @@ class Browsers:
         self._caretaker: asyncio.Task[None] | None = None
         self._opening = 0
         self._closed = False
+        BROWSERS.add(self)
+
+    @property
+    def held(self) -> int:
+        """How many sessions there are, parked ones included."""
+        return len(self._sessions)
 
     def start_soon(self, *, headless: bool | None = None) -> None:
         """Begins to start the browser, so that the first session opens sooner."""

@@ -18,7 +18,7 @@ class Grant:
 
     Attributes:
         credential: What the caller is known by, never the secret itself: a token's id, or `oauth:` and the client's.
-        role: In the workspace of the call. A viewer may use tools that only read.
+        role: In the workspace of the call. A viewer may use tools that only read, and what others do beside keeping.
         toolsets: Those that may be used; None means all.
         remedy: Who can give more, as an instruction.
         address: The caller's network address; empty where there is none.
@@ -32,7 +32,7 @@ class Grant:
 
     def allows(self, tool: "Tool") -> bool:
         """Whether the call may use the tool."""
-        return self.reaches(tool.toolset) and (self.role != "viewer" or tool.effect == "read")
+        return self.reaches(tool.toolset) and (self.role != "viewer" or tool.effect == "read" or tool.viewers)
 
     def reaches(self, toolset: str) -> bool:
         """Whether anything of the toolset may be used."""
@@ -45,11 +45,16 @@ class Grant:
             message = f"{tool.name} is of toolset {tool.toolset!r}, and what you signed in with is good for: {given}"
             raise Refused(message, code="insufficient_scope", hint=self.remedy, details={"toolset": tool.toolset})
         if not self.allows(tool):
-            raise Refused(
-                f"{tool.name} does more than read, and you are a viewer of this workspace",
-                code="insufficient_role",
-                hint="an owner of the workspace can make you a member of it; use tools that only read",
-            )
+            raise _viewing(f"{tool.name} does more than read")
+
+    def check_keeping(self, what: str) -> None:
+        """Raises Refused for a viewer; for the part of a tool that keeps something, where the rest only reads.
+
+        Args:
+            what: What would be kept, as the beginning of a sentence: `a picture would be saved`.
+        """
+        if self.role == "viewer":
+            raise _viewing(what)
 
     def facts(self) -> dict[str, Any]:
         """The grant as JSON, for work that goes on in another process."""
@@ -63,3 +68,11 @@ class Grant:
         toolsets = facts.get("toolsets")
         values: dict[str, Any] = {**facts, "toolsets": None if toolsets is None else tuple(toolsets)}
         return cls(**values)
+
+
+def _viewing(what: str) -> Refused:
+    return Refused(
+        f"{what}, and you are a viewer of this workspace",
+        code="insufficient_role",
+        hint="an owner of the workspace can make you a member of it; use tools that only read",
+    )

@@ -4,6 +4,10 @@ Instruments follow OpenTelemetry's naming rules, and its conventions for generat
 few values each.
 """
 
+from collections.abc import Iterator
+from typing import Protocol
+from weakref import WeakSet
+
 from opentelemetry import metrics
 
 METER = metrics.get_meter("outrider")
@@ -45,3 +49,25 @@ MODEL_COST = METER.create_counter(
     "outrider.model.cost", unit="{USD}", description="US dollars for models whose price is known"
 )
 RUNS = METER.create_counter("outrider.runs", unit="{run}", description="Attempts of agents' runs that ended, by how")
+
+
+class Holding(Protocol):
+    """Something that holds sessions of the browser: how many."""
+
+    @property
+    def held(self) -> int: ...
+
+
+BROWSERS: WeakSet[Holding] = WeakSet()  # whose sessions are counted when somebody looks
+
+
+def _sessions(_: metrics.CallbackOptions) -> Iterator[metrics.Observation]:
+    yield metrics.Observation(sum(each.held for each in list(BROWSERS)))
+
+
+METER.create_observable_gauge(
+    "outrider.browser.sessions",
+    [_sessions],
+    unit="{session}",
+    description="Browser sessions that this process holds, parked ones included",
+)

@@ -41,6 +41,8 @@ class Tool:
         always_load: Hosts that defer tools are asked to show this one from the start.
         untrusted: Its results hold text that other people wrote.
         private: Parameters whose values no record keeps: they may be passwords.
+        viewers: Who may only read may use it, too: it refuses them by itself where it would keep something
+            (`Grant.check_keeping`).
     """
 
     name: str
@@ -54,6 +56,7 @@ class Tool:
     always_load: bool = False
     untrusted: bool = False
     private: frozenset[str] = frozenset()
+    viewers: bool = False
     toolset: str = ""
 
     @cached_property

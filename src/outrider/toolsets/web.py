@@ -83,7 +83,9 @@ async def web_search(
     return _results(wanted, await search.find(wanted, depth=depth))
 
 
-@web.tool(effect="write", title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120)
+@web.tool(
+    effect="write", title="Read a page", open_world=True, always_load=True, untrusted=True, timeout=120, viewers=True
+)
 async def web_fetch(
     pages: Pages,
     artifacts: Artifacts,
@@ -226,6 +228,8 @@ async def _image(
     pages: Pages, artifacts: Artifacts, choices: Choices, call: Call, url: str, folder: str | None, name: str | None
 ) -> Result:
     """Saves a picture into the workspace and offers it to hosts that run elsewhere."""
+    if call.grant is not None:
+        call.grant.check_keeping("a picture would be saved")
     try:
         saved = await pages.image(url, choices.inside(folder or choices.images_path), filename=name)
     except Refused as error:
