@@ -79,6 +79,41 @@ def test_progress_carries_its_data_under_the_callers_token(tmp_path: Path):
     assert notice["_meta"] == {"data": {"label": "x"}}
 
 
+NOTHING = ("", "  ", None, {}, 5)
+NO_OBJECTS = {
+    '{"a": 1,': "the arguments are not valid JSON: Expecting property name",
+    '{"raw": "{\\"a\\": 1 \\"b\\": 2}"}': "the arguments are not valid JSON: Expecting ',' delimiter: line 1 column 9",
+    "[1, 2]": "the arguments are a JSON array",
+    '{"raw": "{\\"a\\": 1}"}': "a: is required",
+}
+
+
+@pytest.mark.parametrize("version", [HANDSHAKES[-1], MODERN])
+def test_arguments_may_be_text_and_what_is_no_object_is_told_why(tmp_path: Path, version: str):
+    sums = [("add", {"a": 1, "b": 2}), ("add", '{"a": 1, "b": 2}')]
+    wrong = [*NO_OBJECTS, [1, 2]]
+    calls = [*sums, *(("lose", each) for each in NOTHING), *(("add", each) for each in wrong)]
+    results = iter(answered(tmp_path, version, calls))
+    assert [next(results)["structuredContent"] for _ in sums] == [{"total": 3}] * 2
+    assert [next(results)["structuredContent"]["error"]["code"] for _ in NOTHING] == ["not_found"] * len(NOTHING)
+    for said in [*NO_OBJECTS.values(), NO_OBJECTS["[1, 2]"]]:
+        result = next(results)
+        assert result["isError"]
+        assert said in result["content"][0]["text"]
+
+
+def answered(folder: Path, version: str, calls: list[tuple[str, object]]) -> list[dict[str, Any]]:
+    """The results of calls with these `arguments`, whatever they are."""
+    modern = version == MODERN
+    meta = {"_meta": envelope()} if modern else {}
+    messages = [
+        {"id": number, "method": "tools/call", "params": {"name": tool, "arguments": given} | meta}
+        for number, (tool, given) in enumerate(calls, 2)
+    ]
+    answers = talk(folder, *([] if modern else handshake(version)), *messages)
+    return [each["result"] for each in answers if each["id"] > 1]
+
+
 def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
     command = [sys.executable, parrot.__file__, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

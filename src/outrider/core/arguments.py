@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
 
+RAW = "raw"  # the one argument that hosts make of a text that they could not parse
 SHOWN = 60  # characters of a wrong value or name that an error repeats
 JSON_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # the rest are numbers
 
@@ -47,6 +48,8 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
         return model.model_validate(given)
     except ValidationError as error:
         problems = [_problem(dict(each), model) for each in error.errors(include_url=False)]
+    if given.keys() == {RAW}:
+        as_object(given[RAW])  # says what was wrong with it
     raise InvalidInput(
         f"{name}: " + "; ".join(f"{field}: {problem}" for field, problem, _ in problems),
         hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
