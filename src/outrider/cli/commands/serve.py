@@ -33,6 +33,7 @@ async def _serve(settings: Loaded) -> None:
     import uvicorn
 
     from outrider.app import open_app
+    from outrider.app.advertised import advertised
     from outrider.app.web import web
     from outrider.serve.draining import Draining
     from outrider.serve.listening import address_of, bound
@@ -50,7 +51,8 @@ async def _serve(settings: Loaded) -> None:
         )  # fmt: skip
         taken = bound(config, "serve.port", "--port")
         if app.neighbours is not None:
-            app.neighbours.replicas.address = chosen.internal_url or address_of(taken)
+            own = await advertised(address_of(taken), settings.settings.database)
+            app.neighbours.replicas.address = chosen.internal_url or own
         dashboard = stack.enter_context(site.state.dashboard.posted(address_of(taken)))
         told = partial(_announce, address_of(taken), metrics, dashboard)
         await Draining(config, leaving=leaving, started=told, notice=chosen.notice_seconds).serve(sockets=[taken])
