@@ -57,7 +57,7 @@ class ServeSettings(BaseModel, extra="forbid", defer_build=True):
     internal_url: str = Field(
         default="",
         description="Where other replicas reach this one, for instance http://10.0.0.7:8765; empty means its own "
-        "host and port",
+        "host and port, and for a host that means all addresses the one by which it reaches the database",
     )
     drain_seconds: float = Field(
         default=5, ge=0, le=3600, description="Seconds that calls in progress have when the server is told to stop"
