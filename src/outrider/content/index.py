@@ -76,12 +76,14 @@ class Candidates:
         chunks: How many chunks the searched stores have.
         words: The lengths of all of them together.
         frequency: In how many chunks each asked term occurs; terms that occur nowhere may be left out.
+        behind: Stores that are not where the caller says the rows are; where there are some, nothing else is told.
     """
 
     postings: Sequence[Posting] = ()
     chunks: int = 0
     words: int = 0
     frequency: Mapping[str, int] = field(default_factory=dict)
+    behind: Sequence[str] = ()
 
     @classmethod
     def of_all(cls, found: Sequence["Candidates"]) -> "Candidates":
@@ -118,15 +120,22 @@ class Index(Protocol):
         ...
 
     async def candidates(
-        self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
+        self,
+        terms: Collection[str],
+        stores: Sequence[str],
+        limit: int,
+        *,
+        within: Collection[str] | None = None,
+        marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
-        """The likeliest `limit` chunks that have any of the terms, of each store at least so many if it has them.
+        """The likeliest chunks that have any of the terms.
 
         Args:
             terms: Index terms, each once.
             stores: Where to look.
-            limit: A hint; more may come.
+            limit: So many at least of all stores together, if there are; more may come.
             within: Only chunks of these contents.
+            marks: How far the rows of stores are; spares asking `generation` first.
         """
         ...
 

@@ -171,11 +171,15 @@ class Searching:
         limit: int,
         within: Collection[str] | None,
     ) -> list[tuple[str, float]]:
-        await self._follower.catch_up(stores, {store: each.mark for store, each in stores.items()})
         terms = list(dict.fromkeys(term for each in words for term in each))
         if not terms:
             return []
-        return ranked(words, await self._index.candidates(terms, list(stores), limit, within=within))
+        marks = {store: each.mark for store, each in stores.items()}
+        found = await self._index.candidates(terms, list(stores), limit, within=within, marks=marks)
+        if found.behind:
+            await self._follower.catch_up(found.behind, {store: marks[store] for store in found.behind})
+            found = await self._index.candidates(terms, list(stores), limit, within=within)
+        return ranked(words, found)
 
     async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
         """The contents that pass the filters."""

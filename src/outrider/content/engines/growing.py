@@ -1,6 +1,6 @@
 """Two indexes as one: small stores in one, those that have grown large in another."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -46,7 +46,13 @@ class GrowingIndex:
         return await index.apply(changes, seen=seen)
 
     async def candidates(
-        self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
+        self,
+        terms: Collection[str],
+        stores: Sequence[str],
+        limit: int,
+        *,
+        within: Collection[str] | None = None,
+        marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """Those of both."""
         homes = [(store, self._of(store)) for store in stores]
@@ -54,7 +60,7 @@ class GrowingIndex:
         for index in (self._small, self._large):
             some = [store for store, home in homes if home is index]
             if some:
-                both = _sum(both, await index.candidates(terms, some, limit, within=within))
+                both = _sum(both, await index.candidates(terms, some, limit, within=within, marks=marks))
         return both
 
     async def rebuild(self, store: str) -> None:
@@ -88,4 +94,5 @@ def _sum(one: Candidates, other: Candidates) -> Candidates:
         chunks=one.chunks + other.chunks,
         words=one.words + other.words,
         frequency=frequency,
+        behind=[*one.behind, *other.behind],
     )

@@ -67,8 +67,7 @@ MARKED = """
     chunks = chunks + :more, words = words + :longer WHERE store_id = :store
 """
 FIGURES = """
-    SELECT coalesce(sum(chunks), 0) AS chunks, coalesce(sum(words), 0) AS words
-    FROM content_index_1_marks WHERE store_id = ANY(:stores)
+    SELECT store_id, generation, stamp, chunks, words FROM content_index_1_marks WHERE store_id = ANY(:stores)
 """
 FREQUENCIES = """
     SELECT term, sum(chunks) AS times FROM content_index_1_terms
@@ -129,17 +128,28 @@ class PostgresIndex:
         return True
 
     async def candidates(
-        self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
+        self,
+        terms: Collection[str],
+        stores: Sequence[str],
+        limit: int,
+        *,
+        within: Collection[str] | None = None,
+        marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """The likeliest chunks of all stores together, among those that have the rarest terms."""
         asked = {"stores": list(stores), "terms": list(terms)}
-        [figures], counted = await self._read([(FIGURES, asked), (FREQUENCIES, asked)])
+        figures, counted = await self._read([(FIGURES, asked), (FREQUENCIES, asked)])
+        reached = {row.store_id: Mark(row.generation, row.stamp) for row in figures}
+        behind = [store for store, mark in (marks or {}).items() if reached.get(store, Mark()) != mark]
+        if behind:
+            return Candidates(behind=behind)
         frequency = {row.term: int(row.times) for row in counted}
+        chunks, words = sum(row.chunks for row in figures), sum(row.words for row in figures)
         rows: list[Any] = []
         if frequency and limit:
-            rows = await self._found(frequency, int(figures.chunks), asked, limit, within)
+            rows = await self._found(frequency, chunks, asked, limit, within)
         postings = [Posting(row.chunk_id, row.store_id, row.length, dict(map(_count, row.counts))) for row in rows]
-        return Candidates(postings, int(figures.chunks), int(figures.words), frequency)
+        return Candidates(postings, chunks, words, frequency)
 
     async def rebuild(self, store: str) -> None:
         """Removes the store's rows."""

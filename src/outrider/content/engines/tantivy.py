@@ -10,7 +10,7 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -71,12 +71,20 @@ class TantivyIndex:
         return await self._in_thread(changes.store, lambda folder: folder.apply(changes, seen))
 
     async def candidates(
-        self, terms: Collection[str], stores: Sequence[str], limit: int, *, within: Collection[str] | None = None
+        self,
+        terms: Collection[str],
+        stores: Sequence[str],
+        limit: int,
+        *,
+        within: Collection[str] | None = None,
+        marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """The likeliest chunks of each store by tantivy's own BM25, and the figures of all searched stores."""
         wanted = list(terms)
-        found = [await self._in_thread(each, lambda folder: folder.find(wanted, limit, within)) for each in stores]
-        return Candidates.of_all(found)
+        looks = [await self._in_thread(each, lambda folder: folder.find(wanted, limit, within)) for each in stores]
+        known = marks or {}
+        behind = [store for store, (mark, _) in zip(stores, looks, strict=True) if known.get(store, mark) != mark]
+        return Candidates(behind=behind) if behind else Candidates.of_all([found for _, found in looks])
 
     async def rebuild(self, store: str) -> None:
         """Removes the store's folder."""
@@ -157,16 +165,16 @@ class StoreFolder:
             finally:
                 writer.wait_merging_threads()  # gives the folder's lock back, too
 
-    def find(self, terms: Sequence[str], limit: int, within: Collection[str] | None) -> Candidates:
-        """The chunks that have any of the terms, the likeliest first."""
+    def find(self, terms: Sequence[str], limit: int, within: Collection[str] | None) -> tuple[Mark, Candidates]:
+        """The chunks that have any of the terms, the likeliest first, and up to where the store is reflected."""
         if self._index is None:
-            return Candidates()
+            return Mark(), Candidates()
         searcher = self._searcher()
         figures = _figures(searcher)
         frequency = {term: count for term in terms if (count := self._frequency(searcher, term, figures))}
         rows = self._rows(searcher, list(frequency), limit, within) if frequency and limit else []
         postings = [Posting(chunk, self._store, length, _counts(text, frequency)) for chunk, length, text in rows]
-        return Candidates(postings, figures.chunks, figures.words, frequency)
+        return figures.mark, Candidates(postings, figures.chunks, figures.words, frequency)
 
     def _applied(self, writer: Any, changes: Changes, seen: Mark) -> bool:
         before = self.figures()
