@@ -63,11 +63,13 @@ class Places:
     Args:
         database: What processes share; None counts in this process alone, and so does SQLite.
         most: Places of each name.
+        lease: Seconds after which a place comes free whose process says no more.
     """
 
-    def __init__(self, database: "Database | None", most: int) -> None:
+    def __init__(self, database: "Database | None", most: int, *, lease: float = LEASE) -> None:
         self._database = database if database is not None and database.shared else None
         self._most = most
+        self._lease = lease
         self._made = False
 
     @asynccontextmanager
@@ -78,14 +80,16 @@ class Places:
             return
         holder = {"name": name[:200], "holder": uuid.uuid4().hex}
         number = await self._waited(self._database, holder)
-        renewing = asyncio.ensure_future(self._renewed(self._database, holder | {"number": number, "lease": LEASE}))
+        renewing = asyncio.ensure_future(
+            self._renewed(self._database, holder | {"number": number, "lease": self._lease})
+        )
         try:
             yield
         finally:
             renewing.cancel()
-            await asyncio.wait([renewing])
-            if number:
-                with suppress(OutriderError), anyio.CancelScope(shield=True):  # the lease ends by itself
+            with suppress(OutriderError), anyio.CancelScope(shield=True):  # who gave up gives back, too
+                await asyncio.wait([renewing])
+                if number:
                     await self._asked(self._database, GIVEN_BACK, holder | {"number": number})
 
     async def _renewed(self, database: "Database", held: dict[str, Any]) -> None:
@@ -97,7 +101,7 @@ class Places:
 
     async def _waited(self, database: "Database", holder: dict[str, Any]) -> int | None:
         """The number of the place; None where the database cannot tell, so that the process goes on by itself."""
-        wanted = holder | {"most": self._most, "lease": LEASE}
+        wanted = holder | {"most": self._most, "lease": self._lease}
         attempt = 0
         try:
             while not (number := await self._asked(database, TAKEN, wanted)):

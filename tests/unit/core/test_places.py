@@ -63,7 +63,7 @@ async def test_two_processes_together_never_hold_more_places_than_there_are(data
 
 
 async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: Database):
-    one, other = Places(database, 1), Places(database, 1)
+    one, other = Places(database, 1, lease=3_600), Places(database, 1, lease=3_600)
     with anyio.fail_after(30):
         for _ in range(3):
             async with one.place("host"):
