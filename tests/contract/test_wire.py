@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_arguments_may_be_text_and_what_is_no_object_is_told_why(tmp_path: Path,
         assert said in result["content"][0]["text"]
 
 
-def answered(folder: Path, version: str, calls: list[tuple[str, object]]) -> list[dict[str, Any]]:
+def answered(folder: Path, version: str, calls: Sequence[tuple[str, object]]) -> list[dict[str, Any]]:
     """The results of calls with these `arguments`, whatever they are."""
     modern = version == MODERN
     meta = {"_meta": envelope()} if modern else {}

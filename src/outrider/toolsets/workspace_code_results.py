@@ -21,7 +21,13 @@ FILES_SHOWN = 50
 POLLS = 5  # in a row, then advice
 COLOURS = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 OUTPUTS = "outputs"
-SIGNALS = {134: "it aborted", 137: "it was killed", 139: "it crashed (segmentation fault)", 152: "CPU time limit"}
+SIGNALS = {
+    133: "it trapped, as Deno does when its memory is full",
+    134: "it aborted",
+    137: "it was killed",
+    139: "it crashed (segmentation fault)",
+    152: "CPU time limit",
+}
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def members(jail: Jail, paths: Iterable[str]) -> list[Member]:
         try:
             found |= dict.fromkeys(_files(jail, path))
         except OutriderError as error:
-            problems.append(error.message)
+            problems.append(error.message.removeprefix("path: "))
     problems += _unreadable(jail, found)
     if problems:
         raise InvalidInput(
@@ -116,7 +116,7 @@ def _unreadable(jail: Jail, paths: Iterable[str]) -> Iterator[str]:
             with jail.reading(path):
                 """It can be read."""
         except OutriderError as error:
-            yield error.message
+            yield error.message.removeprefix("path: ")
 
 
 def _add(jail: Jail, member: Member, archive: zipfile.ZipFile) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from outrider.core.errors import InvalidInput
+from outrider.workspace.encoding import legible
 
 DIFF_LINES = 400
 
@@ -43,7 +44,7 @@ def replaced(text: str, replacements: Sequence[Replacement], newline: str = "\n"
     ordered = sorted(replacements, key=lambda each: (each.start, each.end))
     _refuse(lines, ordered)
     for each in reversed(ordered):
-        lines[each.start - 1 : each.end] = _ended(each.text, newline)
+        lines[each.start - 1 : each.end] = _ended(each.text, _end_of(lines[each.end - 1], newline))
     result = "".join(lines)
     last_was_open = not text.endswith(("\n", "\r")) and any(each.end == count and each.text for each in ordered)
     return result.removesuffix(newline) if last_was_open else result
@@ -75,7 +76,7 @@ def _refuse(lines: list[str], ordered: list[Replacement]) -> None:
 def _refuse_other(lines: list[str], each: Replacement) -> None:
     if each.expected is None:
         return
-    found = _plain("".join(lines[each.start - 1 : each.end]))
+    found = legible(_plain("".join(lines[each.start - 1 : each.end])))
     if found != _plain(each.expected):
         raise InvalidInput(
             f"replacements: lines {each.start} to {each.end} hold {found[:300]!r}",
@@ -88,8 +89,13 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
 
 
+def _end_of(line: str, newline: str) -> str:
+    """What ends a line; the file's usual line end where the text ends in it."""
+    return next((end for end in ("\r\n", "\n") if line.endswith(end)), newline)
+
+
 def _ended(text: str | None, newline: str) -> list[str]:
-    """A replacement's lines, each with the file's line end."""
+    """A replacement's lines, each with the line end of those that it replaces."""
     if not text:
         return []
-    return [line.rstrip("\r\n") + newline for line in lines_of(text)]
+    return [line.rstrip("\r\n") + newline for line in lines_of(legible(text))]

@@ -154,8 +154,10 @@ async def told(
 def _matched(path: str, data: dict[str, Any]) -> Found:
     line = data["lines"]
     raw = line["text"].encode() if "text" in line else base64.b64decode(line["bytes"])
-    before = raw[: data["submatches"][0]["start"]] if data["submatches"] else b""
     text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+    if not data["submatches"]:  # an empty match behind the last letter of all is not told
+        return Found(path, data["line_number"], text, len(text))
+    before = raw[: data["submatches"][0]["start"]]
     return Found(path, data["line_number"], text, len(before.decode("utf-8", "replace")))
 
 

@@ -12,8 +12,8 @@ from typing import BinaryIO, Literal
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement, difference, lines_of, replaced
-from outrider.workspace.encoding import PROBE, Written, decode, encode, with_newlines
-from outrider.workspace.jail import Entry, Jail
+from outrider.workspace.encoding import PROBE, Written, decode, decode_exactly, encode, legible, with_newlines
+from outrider.workspace.jail import Entry, Jail, named
 from outrider.workspace.room import Room
 
 LARGEST = 10_000_000  # bytes of a file that is read or written as a whole
@@ -24,8 +24,8 @@ Kind = Literal["file", "dir", "both"]
 class FileText:
     """Lines `start` to `end` (from 1, inclusive; 0 to 0 of an empty file) out of `lines`, as they stand in the file.
 
-    `sha256` is of the whole file's bytes; both it and `lines` are unknown (empty, None) of a file that is too large to
-    be read as a whole.
+    `sha256` is of the whole file's bytes. Of a file that is too large to be read as a whole it is empty, and `lines` is
+    None unless its end was read.
     """
 
     text: str
@@ -78,19 +78,22 @@ class Files:
     def _part(self, descriptor: int, path: str, start: int, end: int | None) -> FileText:
         _, written = decode(os.pread(descriptor, PROBE, 0), path)
         chosen: list[str] = []
-        size, number, at_start = 0, 0, True
+        size, number, at_start, whole = 0, 0, True, False
+        os.lseek(descriptor, len(written.mark), os.SEEK_SET)
         with os.fdopen(os.dup(descriptor), encoding=written.encoding, errors="replace", newline="\n") as file:
-            while size < self._largest and (line := file.readline(self._largest)):
-                number += at_start
-                at_start = line.endswith("\n")
-                if number > (end or number):
+            while size < self._largest:
+                line = file.readline(self._largest)
+                whole = not line
+                number += at_start and not whole
+                if whole or number > (end or number):
                     break
+                at_start = line.endswith("\n")
                 chosen += [line] if number >= start else []
                 size += len(line) if number >= start else 0
         if not chosen:
             raise InvalidInput(f"start_line: {start} of a file of {number} lines", hint="start earlier")
         last = number if end is None else min(number, end)
-        return FileText("".join(chosen), start, last, None, "", written.encoding)
+        return FileText("".join(chosen), start, last, number if whole else None, "", written.encoding)
 
     def head(self, path: str, count: int) -> tuple[bytes, int]:
         """A file's first bytes, and how many it has in all."""
@@ -121,7 +124,11 @@ class Files:
         with self._locked():
             old = self._old(path)
             _unchanged(path, old, expected)
-            before, written = decode(old, path) if old and (append or _is_text(old)) else ("", Written())
+            content = legible(content)
+            if append and old:
+                before, written = decode_exactly(old, path)
+            else:
+                before, written = decode(old, path) if old and _is_text(old) else ("", Written())
             new = with_newlines(content, written) if written.newline != "\n" else content
             return self._put(path, old, before, before + new if append else new, written)
 
@@ -130,7 +137,7 @@ class Files:
         with self._locked():
             old = self.content(path)
             _unchanged(path, old, expected)
-            before, written = decode(old, path)
+            before, written = decode_exactly(old, path)
             return self._put(path, old, before, replaced(before, replacements, written.newline), written)
 
     def replace_text(self, path: str, old_text: str, new_text: str, expected: str | None = None) -> Change:
@@ -138,8 +145,10 @@ class Files:
         with self._locked():
             old = self.content(path)
             _unchanged(path, old, expected)
-            before, written = decode(old, path)
-            wanted, instead = with_newlines(old_text, written), with_newlines(new_text, written)
+            before, written = decode_exactly(old, path)
+            wanted, instead = legible(old_text), legible(new_text)
+            if wanted not in before:  # its lines may end otherwise than a model writes them
+                wanted, instead = with_newlines(wanted, written), with_newlines(instead, written)
             _once(before, wanted)
             return self._put(path, old, before, before.replace(wanted, instead), written)
 
@@ -167,7 +176,7 @@ class Files:
         place = Path(source)
         for root in roots:
             if place.is_absolute() and place.is_relative_to(root):
-                with Jail(root).opened(str(place.relative_to(root))) as file, self._locked():
+                with named("src_abs_path"), Jail(root).opened(str(place.relative_to(root))) as file:
                     return self._copied(file, target)
         allowed = ", ".join(map(str, roots)) or "none"
         raise Refused(
@@ -180,11 +189,12 @@ class Files:
         if self._room is not None:
             self._room.claim(os.fstat(source.fileno()).st_size)
         try:
-            created = self.jail.entry(target).kind != "file"
+            with named("dest_rel_path"):
+                created = self.jail.entry(target).kind != "file"
         except NotFound:
             created = True
         digest, size = hashlib.sha256(), 0
-        with self.jail.creating(target) as file:
+        with self._locked(), named("dest_rel_path"), self.jail.creating(target) as file:
             while block := source.read(1 << 20):
                 digest.update(block)
                 size += file.write(block)
@@ -197,7 +207,7 @@ class Files:
                 f"content: {len(data):,} bytes, more than {self._largest:,}", hint="split it", code="too_large"
             )
         self.save(path, data)
-        diff = difference(before, after, path) if old is not None else ""
+        diff = difference(legible(before), legible(after), path) if old is not None else ""
         return Change(path, len(data), _digest(data), old is None, diff)
 
     def save(self, path: str, data: bytes) -> None:
@@ -270,7 +280,7 @@ def _closest(text: str, wanted: str) -> str:
     from difflib import get_close_matches
 
     first = next((line for line in wanted.splitlines() if line.strip()), "")
-    found = get_close_matches(first, text.splitlines()[:20_000], n=1, cutoff=0.5)
+    found = get_close_matches(first, legible(text).splitlines()[:20_000], n=1, cutoff=0.5)
     return f"; the closest line is {found[0][:200]!r}" if found else ""
 
 

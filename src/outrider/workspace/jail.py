@@ -75,12 +75,13 @@ class Jail:
     @contextmanager
     def creating(self, path: str, *, mode: int | None = None) -> Generator[BinaryIO]:
         """A new file, to be written piece by piece; it takes its place at the end, if all went well."""
-        self.make(str(PurePosixPath(_checked(path)).parent))
+        self.make(str(PurePosixPath(_named(path)).parent))
         with self._parent(path) as (folder, name), _in_words(path):
             old = _found(name, folder)
             if old is not None and not stat.S_ISREG(old.st_mode):
                 raise Refused(f"path: {path!r} is no file", hint="give the path of a file", code="not_a_file")
             partial = f"{PARTIAL}{uuid.uuid4().hex}"
+            _writable(path, old)
             bits = mode if mode is not None else stat.S_IMODE(old.st_mode) if old else 0o644
             try:
                 with _put(folder, partial, bits) as file:
@@ -210,6 +211,18 @@ class Walk:
         return PurePosixPath(target).parts
 
 
+@contextmanager
+def named(field: str) -> Generator[None]:
+    """Errors about a path name the field that it was given in."""
+    try:
+        yield
+    except OutriderError as error:
+        if error.message.startswith("path:"):
+            error.message = error.args[0].replace("path:", f"{field}:", 1)
+            error.args = (error.message,)
+        raise
+
+
 def _checked(path: str) -> str:
     """A path as it may be given: relative, with `/`, without what hides or misleads."""
     if not path or len(path) > LONGEST:
@@ -222,6 +235,26 @@ def _checked(path: str) -> str:
     if ".." in pure.parts:
         raise _outside(path)
     return str(pure)
+
+
+def _named(path: str) -> str:
+    """A path that a file may have."""
+    checked = _checked(path)
+    if path.endswith("/"):
+        raise InvalidInput(f"path: {path!r} names a folder", hint="give the name of a file; its folders are made")
+    if PurePosixPath(checked).name.startswith(PARTIAL):
+        raise InvalidInput(
+            f"path: names that begin with {PARTIAL!r} are for files that are being written", hint="use another"
+        )
+    return checked
+
+
+def _writable(path: str, old: os.stat_result | None) -> None:
+    """What is marked as read-only stays as it is, though we may replace it."""
+    if old is not None and not old.st_mode & 0o222:
+        raise Refused(
+            f"path: {path!r} is read-only", hint="write another file, or chmod u+w with execute_shell", code="read_only"
+        )
 
 
 def _ordinary(path: str, facts: os.stat_result) -> None:

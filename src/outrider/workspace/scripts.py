@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from outrider.core.errors import InvalidInput
-from outrider.workspace.jail import Jail
+from outrider.workspace.jail import Jail, named
 from outrider.workspace.sandbox.job import Job
 from outrider.workspace.sandbox.sandbox import Sandbox
 
@@ -79,8 +79,9 @@ def _shell() -> list[str]:
 
 
 def _check_folder(directory: Path, folder: str) -> None:
-    if folder != "." and Jail(directory).entry(folder).kind != "directory":
-        raise InvalidInput(f"working_dir: {folder!r} is no folder", hint="list_directory shows what there is")
+    with named("working_dir"):
+        if folder != "." and Jail(directory).entry(folder).kind != "directory":
+            raise InvalidInput(f"path: {folder!r} is no folder", hint="list_directory shows what there is")
 
 
 def _plots() -> dict[str, bytes]:

@@ -43,6 +43,7 @@ def test_a_guard_refuses_lines_that_hold_something_else():
         ("a\rb", "\r", "a\rX"),
         ("b\fc\nb", "\n", "b\fc\nX"),
         ("10%\r50%\nb\n", "\n", "10%\r50%\nX\n"),
+        ("a\r\nb\nc\r\n", "\r\n", "a\r\nX\nc\r\n"),
     ],
 )
 def test_line_ends_and_the_missing_last_one_are_kept(text: str, newline: str, expected: str):

@@ -1,10 +1,14 @@
 """Files of a workspace keep their encoding and line ends, edits are exact, and no call loses another's."""
 
+import contextlib
 import hashlib
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement
@@ -49,6 +53,8 @@ def test_an_empty_file_is_read_as_such(files: Files):
         ("grün\r\n".encode("utf-16"), "grün\r\nblau\r\n".encode("utf-16")),
         (b"\xef\xbb\xbfa\r\n", b"\xef\xbb\xbfa\r\nblau\r\n"),
         (b"a\rb\r", b"a\rb\rblau\r"),
+        (b"\xfe\xff" + "grün\n".encode("utf-16-be"), b"\xfe\xff" + "grün\nblau\n".encode("utf-16-be")),
+        (b"caf\xc3\xa9 \xff\xfe\n", b"caf\xc3\xa9 \xff\xfe\nblau\n"),
         ("caf\xe9 d\xe9j\xe0 vu\n".encode("latin-1"), "caf\xe9 d\xe9j\xe0 vu\nblau\n".encode("latin-1")),
     ],
 )
@@ -56,6 +62,69 @@ def test_appending_keeps_encoding_and_line_ends(files: Files, data: bytes, added
     put(files, "a.txt", data)
     files.write("a.txt", "blau\n", append=True)
     assert raw(files, "a.txt") == added
+
+
+def test_an_edit_keeps_every_byte_that_it_does_not_touch(files: Files):
+    put(files, "a.txt", b"eins\ncaf\xc3\xa9\nodd \xff byte\nend\n")
+    change = files.replace_lines("a.txt", [Replacement(1, 1, "one")])
+    files.replace_text("a.txt", "end", "Ende")
+    assert raw(files, "a.txt") == b"one\ncaf\xc3\xa9\nodd \xff byte\nEnde\n"
+    assert " odd \ufffd byte" in change.difference
+    assert files.read("a.txt", 3, 3).text == "odd \ufffd byte\n"
+
+
+def test_an_edit_that_would_lose_bytes_is_refused(files: Files):
+    torn = b"\xff\xfe" + "eins\nzwei\n".encode("utf-16-le") + b"\x00\xd8x"
+    put(files, "a.txt", torn)
+    for edit in (
+        lambda: files.replace_lines("a.txt", [Replacement(1, 1, "one")]),
+        lambda: files.replace_text("a.txt", "zwei", "two"),
+        lambda: files.write("a.txt", "drei", append=True),
+    ):
+        with pytest.raises(InvalidInput, match="would lose them") as caught:
+            edit()
+        assert caught.value.code == "encoding"
+    assert raw(files, "a.txt") == torn
+
+
+@given(st.binary(max_size=80).filter(lambda data: b"\0" not in data))
+def test_whatever_the_bytes_the_lines_beside_an_edit_are_the_same_or_nothing_is_written(data: bytes):
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(Path(folder) / "w")
+        put(files, "a", b"x\n" + data)
+        with contextlib.suppress(InvalidInput):
+            files.replace_lines("a", [Replacement(1, 1, "y")])
+            assert raw(files, "a") == b"y\n" + data
+            return
+        assert raw(files, "a") == b"x\n" + data
+
+
+def test_text_is_found_across_lines_that_end_otherwise_than_the_first(files: Files):
+    put(files, "a.txt", b"a\r\nb\nc\r\n")
+    files.replace_text("a.txt", "b\nc", "d\ne")
+    assert raw(files, "a.txt") == b"a\r\nd\ne\r\n"
+
+
+def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: Files):
+    files.jail.root.mkdir()
+    (files.jail.root / "big").write_bytes(b"x" + "ü".encode() * 6_000)
+    assert files.read("big").text == "x" + "ü" * 6_000
+    (files.jail.root / "marked").write_bytes(b"\xfe\xff" + ("ü" * 6_000).encode("utf-16-be"))
+    assert files.read("marked").text == "ü" * 6_000
+
+
+def test_what_is_read_only_stays_as_it_is(files: Files):
+    files.write("a.txt", "kept\n")
+    (files.jail.root / "a.txt").chmod(0o444)
+    with pytest.raises(Refused, match="read-only"):
+        files.write("a.txt", "new\n")
+    assert raw(files, "a.txt") == b"kept\n"
+
+
+@pytest.mark.parametrize("path", ["folder/", ".outrider-notes", "a/.outrider-notes"])
+def test_names_that_no_file_should_have_are_refused(files: Files, path: str):
+    with pytest.raises(InvalidInput, match="path"):
+        files.write(path, "x")
 
 
 def test_what_an_old_encoding_lacks_is_not_lost(files: Files):
@@ -127,6 +196,7 @@ def test_of_a_larger_file_the_wanted_lines_are_read(files: Files):
     assert len(files.read("big").text) == 10_000
     with pytest.raises(InvalidInput, match="of a file of 4999 lines"):
         files.read("big", 6_000)
+    assert (files.read("big", 4_990).end, files.read("big", 4_990).lines) == (4_999, 4_999)
 
 
 def test_lists_filter_by_pattern_depth_and_hidden_names(files: Files):
@@ -164,8 +234,10 @@ def test_imports_come_only_from_allowed_folders(files: Files, tmp_path: Path):
     for source in (other / "x.txt", allowed / "../other/x.txt", allowed / "link", Path("x.txt")):
         with pytest.raises(Refused):
             files.import_file(str(source), "out.txt", [allowed])
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="src_abs_path: there is no 'missing'"):
         files.import_file(str(allowed / "missing"), "out.txt", [allowed])
+    with pytest.raises(Refused, match=r"dest_rel_path: .*leads out"):
+        files.import_file(str(allowed / "x.txt"), "../x", [allowed])
     (allowed / "large").write_bytes(b"x" * 30_000)
     change = files.import_file(str(allowed / "large"), "in.txt", [allowed])
     assert (change.size, change.created, change.sha256) == (30_000, False, hashlib.sha256(b"x" * 30_000).hexdigest())
