@@ -8,7 +8,11 @@ of them in every paragraph.
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
 SILENT = b"script style textarea title xmp iframe noembed noframes".split()
@@ -22,15 +26,14 @@ OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
-OPEN = re.compile(rb">[^>]{20001,}")
-LENGTHY = re.compile(rb"<[^<]{20001,}")
-QUOTED = re.compile(rb"""=\s*(?:"[^">]*>|'[^'>]*>)""")  # a value that holds what would end its tag
+BEGIN, END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b"<>=\"' ", b" \t\n\r\f\v"
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
-DRAWING = re.compile(rb"<svg[\s>].*?</svg", re.IGNORECASE | re.DOTALL)
+DRAWING = re.compile(rb"<svg[\s>][^\f]*?</svg", re.IGNORECASE)  # without a comment
 DRAWN = re.compile(
     rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
 )
+SEAM = b"\f"  # white space, where a comment or a script was
 SHAPES = 15_000  # elements of drawings that close themselves; so many open ones would take 0.3 s
 SCRIPTS = 50  # pieces of a source from which on nothing is taken for a script
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
@@ -48,29 +51,44 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     What is looked at is four times as long: pictures inside of attributes must not use up the limit.
     """
     source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
-    source = LENGTHY.sub(lambda found: b"<" + _short(found[0][1:]), source)
+    source = _gaps_cut(source, b"<", _short)
     first = source.find(b">")
     if first < 0 or first > LONG:
         first = len(source) if first < 0 else first
         source = _ended(source[:first]) + source[first:]
-    source = OPEN.sub(lambda found: b">" + _ended(found[0][1:]), source)
-    source = _shortened(source[:limit])
-    for spans in (_markup(source), [(0, len(source))]):
-        names = _names(source, spans)
-        if names.total() > tags or (_suspect(names) and _suspect(names - _drawn(source, spans))):
-            markup = b" ".join([source[start:end] for start, end in spans])
+    source = _shortened(_gaps_cut(source, b">", _ended)[:limit])
+    for markup in (_markup(source), source):
+        names = _names(markup)
+        if names.total() > tags or (_suspect(names) and _suspect(names - _drawn(markup))):
             return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
-        if source.count(b"<") - names.total() <= UNSEEN:
+        if np.count_nonzero(np.frombuffer(source, np.uint8) == BEGIN) - names.total() <= UNSEEN:
             break
     return source
+
+
+def _gaps_cut(source: bytes, sign: bytes, cut: Callable[[bytes], bytes]) -> bytes:
+    """The source with what stands between two of these signs cut where they are more than `LONG` bytes apart.
+
+    It goes backwards from as far as a gap may reach, which on most pages is a step every 20,000 bytes.
+    """
+    parts: list[bytes] = []
+    done, at = 0, source.find(sign)
+    while 0 <= at < len(source) - LONG - 1:
+        after = source.rfind(sign, at + 1, at + LONG + 2)
+        if after < 0:
+            after = source.find(sign, at + 1)
+            after = after if after >= 0 else len(source)
+            parts += (source[done : at + 1], cut(source[at + 1 : after]))
+            done = after
+        at = after
+    return b"".join([*parts, source[done:]]) if parts else source
 
 
 def _shortened(source: bytes) -> bytes:
     """The source without what follows in tags that go on for long behind quoted signs of their end."""
     parts: list[bytes] = []
     at = end = 0
-    for value in QUOTED.finditer(source):
-        start = value.start()
+    for start in _quoting(source):
         if start < end:
             continue
         end = _end_of_tag(source, start)
@@ -80,6 +98,41 @@ def _shortened(source: bytes) -> bytes:
             closed = CLOSED.search(source, start, end) if len(parts) < SCRIPTS else None
             at = end = closed.start() if closed else end
     return b"".join([*parts, source[at:]]) if at else source
+
+
+def _quoting(source: bytes) -> Iterator[int]:
+    """Where the signs of equality are whose quoted values hold a `>`, in order."""
+    codes = np.frombuffer(source, np.uint8)
+    last = [-1, -1]  # the sign before the piece, if it is this quotation mark
+    for start in range(0, len(source), PIECE):
+        piece = codes[start : start + PIECE]
+        signs = np.flatnonzero((piece == DOUBLE) | (piece == SINGLE) | (piece == END))
+        kinds, found = piece[signs], list[int]()
+        for at, other in enumerate((SINGLE, DOUBLE)):
+            of_quote = kinds != other
+            opened, last[at] = _before_ends(signs[of_quote] + start, kinds[of_quote] == END, last[at])
+            near = codes[opened - 1]  # of most values these are closing marks behind a letter
+            opened = opened[(near == EQUAL) | (near <= BLANK)].tolist()
+            found += [sign for each in opened if (sign := _assigned(source, each)) >= 0]
+        yield from sorted(found)
+
+
+def _before_ends(signs: NDArray[np.int64], ends: NDArray[np.bool_], last: int) -> tuple[NDArray[np.int64], int]:
+    """The quotation marks that no sign sets apart from an end of a tag; the last sign, if it is no end."""
+    if not len(signs):
+        return signs, last
+    marks = signs[:-1][ends[1:] & ~ends[:-1]]
+    if ends[0] and last >= 0:
+        marks = np.concatenate(([last], marks))
+    return marks, -1 if ends[-1] else int(signs[-1])
+
+
+def _assigned(source: bytes, quote: int) -> int:
+    """Where the sign of equality is right before a quotation mark; -1 if there is none."""
+    at = quote - 1
+    while at >= 0 and source[at] in WHITE:
+        at -= 1
+    return at if at >= 0 and source[at] == EQUAL else -1
 
 
 def _end_of_tag(source: bytes, start: int) -> int:
@@ -95,22 +148,21 @@ def _ended(part: bytes) -> bytes:
     return part[: found.end()]
 
 
-def _markup(source: bytes) -> list[tuple[int, int]]:
-    """Where there is markup, not comments or scripts: an end tag in these ends nothing."""
-    spans, at = [], 0
+def _markup(source: bytes) -> bytes:
+    """The source without comments and scripts: an end tag in these ends nothing."""
+    parts, at = [], 0
     while found := RAW.search(source, at):
-        spans.append((at, found.start()))
+        parts.append(source[at : found.start()])
         close = ENDS[found[0].lower()].search(source, found.end())
         at = close.end() if close else len(source)
-    return [*spans, (at, len(source))]
+    return SEAM.join([*parts, source[at:]]) if parts else source
 
 
-def _names(source: bytes, spans: list[tuple[int, int]]) -> Counter[bytes]:
+def _names(markup: bytes) -> Counter[bytes]:
     """How often each name is opened and, behind a slash, closed."""
     names: Counter[bytes] = Counter()
-    for start, end in spans:
-        for at in range(start, end, PIECE):
-            names.update(NAMES.findall(source, at, min(end, at + PIECE)))
+    for at in range(0, len(markup), PIECE):
+        names.update(NAMES.findall(markup, at, min(len(markup), at + PIECE)))
     return names
 
 
@@ -137,10 +189,10 @@ def _suspect(names: "Counter[bytes]") -> bool:
     return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
 
 
-def _drawn(source: bytes, spans: list[tuple[int, int]]) -> Counter[bytes]:
+def _drawn(markup: bytes) -> Counter[bytes]:
     """How often each shape of a drawing closes itself, which only elements of drawings can."""
-    drawings = (found for start, end in spans for found in DRAWING.finditer(source, start, end))
-    return Counter(islice((name for drawing in drawings for name in DRAWN.findall(drawing[0])), SHAPES))
+    drawings = (name for drawing in DRAWING.finditer(markup) for name in DRAWN.findall(drawing[0]))
+    return Counter(islice(drawings, SHAPES))
 
 
 def _thinned(source: bytes, tags: int, most: int) -> bytes:
