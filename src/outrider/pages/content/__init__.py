@@ -5,3 +5,7 @@ each (`features.py`), a small network says how likely each is content (`model.py
 the cut is where the expected F1 is highest (`select.py`), and the kept blocks become Markdown
 (`render.py`). `main.py` has the one entry.
 """
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy starts: matrices this small only wait for threads

@@ -5,7 +5,6 @@ more than they hold (elements opened by the ten thousand, or formatting that the
 every paragraph) are thinned first.
 """
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -165,7 +164,6 @@ def _judged(page: Blocks, signals: Signals, *, main: bool) -> tuple[list[int], s
     """The blocks to show, the page's kind, and facts."""
     if not page.texts:
         return [], declared_kind(signals), {}
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices this small only wait for other threads
     from outrider.pages.content.judge import judge
 
     found = judge(page, signals)
