@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 
 import fakes
+import sqlite
 from model_apis import ModelServer, Script
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run
@@ -90,7 +91,7 @@ async def office(play: Script, wire: str = "chat", **settings: Any) -> AsyncGene
     server = ModelServer(play)
     async with fakes.serve(server.app()) as url:
         loaded = load(flags(url, wire) | settings, environ={"SCRIPTED_KEY": KEY})
-        async with open_app(loaded) as app:
+        async with open_app(sqlite.prepared(loaded)) as app:
             yield Office(app, server)
 
 

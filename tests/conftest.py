@@ -1,10 +1,13 @@
 """Every test runs in a home of its own, without the keys and settings of whoever runs it."""
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import postgres
 
 # Properties are about results, never about speed: a busy machine must not fail them.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,3 +31,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def server() -> Generator[postgres.Server]:
+    """One Postgres for all tests of this process: each takes databases of its own, and who stops it starts it again."""
+    programs = postgres.found()
+    if programs is None:
+        pytest.skip("Postgres is not installed here")
+    with postgres.serving(programs) as made:
+        yield made

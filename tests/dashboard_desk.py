@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import httpx2
 
+import sqlite
 from outrider.app import App, open_app
 from outrider.browser.act import Hands
 from outrider.browser.browser import Browser
@@ -154,7 +155,7 @@ async def desk(home: Path, browser: Browser, app: App | None = None, **settings:
     """The dashboard of an open house, or of a new one with these settings in that home."""
     if app is None:
         loaded = load({"search": {"keyless": False}} | settings, environ={}, home=home, workspace=home)
-        async with open_app(loaded) as opened, desk(home, browser, opened) as found:
+        async with open_app(sqlite.prepared(loaded)) as opened, desk(home, browser, opened) as found:
             yield found
         return
     listening = Listening(app.house())

@@ -8,6 +8,7 @@ from typing import Any
 
 import fakes
 import providers
+import sqlite
 from outrider.app import App, open_app
 from outrider.settings import load
 
@@ -43,7 +44,7 @@ async def opened(
     async with fakes.serve(providers.app(behaviour)) as search_url, fakes.serve(site or pages({})) as site_url:
         values = flags(search_url, site_url, names) | (more or {})
         loaded = load(values, environ={}, home=home, workspace=home)
-        async with open_app(loaded) as app:
+        async with open_app(sqlite.prepared(loaded)) as app:
             yield House(app, behaviour, site_url)
 
 

@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import fakes
+import sqlite
 from outrider.app import App, open_app
 from outrider.app.web import web
 from outrider.identity.tokens import Token
@@ -59,8 +60,9 @@ class Team:
 async def opened(home: Path, *, environ: Any = None, **values: Any) -> AsyncGenerator[Team]:
     """A served house whose callers must show who they are."""
     chosen: dict[str, Any] = {"toolsets": ["all"], "identity": {"tokens": True}, "egress": {"allow": []}} | values
+    loaded = load(chosen, environ=environ or {}, home=home, workspace=home)
     async with (
-        open_app(load(chosen, environ=environ or {}, home=home, workspace=home)) as app,
+        open_app(sqlite.prepared(loaded)) as app,
         fakes.serve(web(app)) as url,
     ):
         yield Team(app, url)
@@ -74,7 +76,7 @@ async def opened_at_its_own_address(home: Path, provider: str, **oauth: Any) -> 
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         chosen = {"oauth": {"issuer": provider, "resource": f"{url}/mcp"} | oauth}
         loaded = load({"toolsets": ["planning"], "identity": chosen}, environ={}, home=home, workspace=home)
-        async with open_app(loaded) as app:
+        async with open_app(sqlite.prepared(loaded)) as app:
             server = uvicorn.Server(uvicorn.Config(web(app), log_level="critical", ws="none"))
             async with fakes.listening(server, [taken]):
                 yield Team(app, url)

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 import fakes
+import sqlite
 from agent_house import agent_file
 from agent_runs import KEY, flags
 from model_apis import Asked, ModelServer, Script, Turn
@@ -124,7 +125,7 @@ async def lured(
             settings = flags(model, wire) | {"data_dir": str(home / "data")}
             settings |= {"egress": {"allow": [url.removeprefix("http://")]}} | dict(more or {})
             loaded = load(settings, environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)
-            async with open_app(loaded) as app:
+            async with open_app(sqlite.prepared(loaded)) as app:
                 app.catalogue.home.mkdir(parents=True, exist_ok=True)
                 for name, head in (agents or {}).items():
                     (app.catalogue.home / f"{name}.md").write_text(agent_file(name, **head))

@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 
 import fakes
+import sqlite
 from outrider.core.db import Database
 from outrider.core.egress import EgressSettings, Guard
 from outrider.core.http import Http
@@ -108,7 +109,7 @@ async def reading(
 ) -> AsyncGenerator[tuple[Pages, str]]:
     """Pages that may read the site, and its address."""
     clock = clock or Clock()
-    database = Database.file(file or Path.home() / "pages.db")
+    database = Database.file(sqlite.migrated(file or Path.home() / "pages.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
         async with fakes.serve(site) as url, client() as http:

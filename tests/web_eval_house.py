@@ -8,6 +8,7 @@ from typing import Any
 
 import browser_site
 import fakes
+import sqlite
 from agent_runs import KEY, flags
 from model_apis import Asked, ModelServer, Script, Turn
 from outrider.app import App, open_app
@@ -63,7 +64,7 @@ async def opened(
     )
     settings |= {"egress": {"allow": [f"127.0.0.1:{url.rsplit(':', 1)[1]}"]}, "data_dir": str(home / "data")}
     loaded = load(settings | dict(more or {}), environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)
-    async with open_app(loaded) as app:
+    async with open_app(sqlite.prepared(loaded)) as app:
         yield app
 
 

@@ -106,19 +106,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Generator[postgres.Server]:
-    """One server for all tests of this process."""
-    assert PROGRAMS
-    with postgres.serving(PROGRAMS) as server:
-        yield server
-
-
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> Generator[Rows]:
     """Where the houses of this file keep their rows."""
     on_postgres = getattr(request, "param", "sqlite") == "postgres"
-    made = Rows(request.getfixturevalue("postgres_server") if on_postgres else None)
+    made = Rows(request.getfixturevalue("server") if on_postgres else None)
     yield made
     made.clear()
 

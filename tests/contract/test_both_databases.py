@@ -31,9 +31,9 @@ def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
 
 
 @pytest.mark.skipif(postgres.found() is None, reason="Postgres is not installed here")
-async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, postgres_server: postgres.Server):
+async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: postgres.Server):
     """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
-    address = postgres_server.migrated()
+    address = server.migrated()
     asked: list[str] = []
     tea = houses.pages({"/tea": (200, {"cache-control": "max-age=3600"}, houses.article("Tea", "Steeped.").encode())})
 
@@ -56,4 +56,4 @@ async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, postgres_s
             for each in (first, second):
                 assert (await each.app.call("web_search", MINE, query="tea")).data["provider"] == "serper"
             assert {request.provider for request in second.behaviour.asked} == {"serper"}
-    postgres_server.drop(address)
+    server.drop(address)

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 import houses
+import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
@@ -26,7 +27,7 @@ TEN = [
 
 def opened(home: Path, **content: Any) -> Any:
     settings = {"toolsets": ["content_store", "web", "web_search_browse"], "content": content}
-    return open_app(load(settings, environ={}, home=home, workspace=home))
+    return open_app(sqlite.prepared(load(settings, environ={}, home=home, workspace=home)))
 
 
 async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import EmptyResult, Request, TextContent, TextResourceContents
 
 import eras
+import sqlite
 from answers import error
 from outrider.app import open_app
 from outrider.core.context import Call
@@ -30,7 +31,7 @@ NOBODY: Any = {}
 @asynccontextmanager
 async def opened(home: Path, *toolsets: str, **flags: Any) -> Any:
     chosen = {"toolsets": list(toolsets) or ["all"]} | flags
-    async with open_app(load(chosen, environ={}, home=home, workspace=home)) as app:
+    async with open_app(sqlite.prepared(load(chosen, environ={}, home=home, workspace=home))) as app:
         yield app
 
 

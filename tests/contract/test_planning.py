@@ -6,6 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
+import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound
@@ -16,7 +17,7 @@ MINE, OTHERS = Call(session="mine"), Call(session="others")
 
 
 def opened(home: Path) -> Any:
-    return open_app(load({"toolsets": ["planning"]}, environ={}, home=home, workspace=home))
+    return open_app(sqlite.prepared(load({"toolsets": ["planning"]}, environ={}, home=home, workspace=home)))
 
 
 async def state(app: App, call: Call = MINE) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageRequestParams, CreateMessageResult, TextContent
 
+import sqlite
 from agent_house import agent_file
 from answers import error, said
 from eras import HANDSHAKE, NEWEST, OLDEST, connected
@@ -38,7 +39,7 @@ async def house(home: Path, **settings: Any) -> AsyncGenerator[App]:
     (folder / "poet.md").write_text(agent_file("poet"))
     (folder / "clerk.md").write_text(agent_file("clerk", toolsets="planning"))
     flags = {"toolsets": ["run_agent"], "models": {"local": False}} | settings
-    async with open_app(load(flags, environ={}, home=home, workspace=home)) as app:
+    async with open_app(sqlite.prepared(load(flags, environ={}, home=home, workspace=home))) as app:
         yield app
 
 

@@ -14,6 +14,7 @@ import pytest
 from mcp.types import EmbeddedResource, TextContent
 
 import eras
+import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
@@ -28,7 +29,7 @@ DOT = bytes.fromhex("89504e470d0a1a0a0000000d49484452") + bytes(20)
 @asynccontextmanager
 async def opened(home: Path, **workspace: Any) -> Any:
     flags = {"toolsets": ["workspace"], "workspace": workspace}
-    async with open_app(load(flags, environ={}, home=home, workspace=home)) as app:
+    async with open_app(sqlite.prepared(load(flags, environ={}, home=home, workspace=home))) as app:
         yield app
 
 

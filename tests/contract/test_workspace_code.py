@@ -17,6 +17,7 @@ from inline_snapshot import snapshot
 import eras
 import fakes
 import houses
+import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
@@ -53,7 +54,7 @@ def place() -> Generator[Path]:
 @asynccontextmanager
 async def opened(place: Path, **more: Any) -> AsyncGenerator[App]:
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}} | more
-    async with open_app(load(flags, environ={}, home=place, workspace=place)) as app:
+    async with open_app(sqlite.prepared(load(flags, environ={}, home=place, workspace=place))) as app:
         if (await app.processes.sandbox.isolation()).backend is None:
             pytest.skip("this machine has no sandbox")
         yield app
@@ -254,7 +255,7 @@ async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_told(
 ):
     monkeypatch.setenv("PATH", str(place))
     flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}, "code": {"isolation": "namespaces"}}
-    async with open_app(load(flags, environ={}, home=place, workspace=place)) as app:
+    async with open_app(sqlite.prepared(load(flags, environ={}, home=place, workspace=place))) as app:
         with pytest.raises(NotConfigured) as caught:
             await python(app, "print(1)")
     assert caught.value.code == "no_isolation"

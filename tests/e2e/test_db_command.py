@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,11 @@ from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.settings import load
 
-PROGRAMS = postgres.found()
 pytestmark = pytest.mark.anyio
 MINE = Call(session="mine", assistant="me")
 ORPHAN = (
     "INSERT INTO content_chunks VALUES ('c.1.0', 'nobody', 'nowhere', 0, 0, 1, 1, 1, '', 'lost')"  # columns in order
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    if PROGRAMS is None:
-        pytest.skip("Postgres is not installed here")
-    with postgres.serving(PROGRAMS) as made:
-        yield made
 
 
 def outrider(*arguments: str, environ: Mapping[str, str], code: int = 0) -> str:

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 import agent_tools
+import sqlite
 from outrider.core.db import Database
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    """A real SQLite file of this test's own."""
-    opened = Database.file(tmp_path / "data" / "outrider.db")
+    """A real SQLite file of this test's own, with all tables."""
+    opened = Database.file(sqlite.migrated(tmp_path / "data" / "outrider.db"))
     yield opened
     await opened.close()
 

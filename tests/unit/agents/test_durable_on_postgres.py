@@ -1,7 +1,6 @@
 """The durable engine's own tables on a real Postgres."""
 
 import sys
-from collections.abc import Generator
 
 import anyio
 import pytest
@@ -18,19 +17,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Po
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
 BEGUN = "SELECT split_part(workflow_uuid, '.', 1) FROM dbos.workflow_status"
 RESTRICTED = """
-    CREATE ROLE replica LOGIN;
+    DO $$ BEGIN CREATE ROLE replica LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
     GRANT USAGE ON SCHEMA public, dbos TO replica;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public, dbos TO replica;
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA public, dbos TO replica;
 """
 MADE = "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbos'"
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    assert PROGRAMS
-    with postgres.serving(PROGRAMS) as made:
-        yield made
 
 
 async def counted(database: Database, query: str) -> int:

@@ -1,6 +1,6 @@
 """The locks of workers on a Postgres that goes away and comes back."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 
 import anyio
 import pytest
@@ -12,13 +12,6 @@ from outrider.core.errors import Unavailable
 
 PROGRAMS = postgres.found()
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    assert PROGRAMS
-    with postgres.serving(PROGRAMS) as made:
-        yield made
 
 
 @pytest.fixture

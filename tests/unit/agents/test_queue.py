@@ -1,13 +1,13 @@
 """Whose run begins next: fair between users, within the limits, and each in one process only."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-import postgres
+import sqlite
 from agent_runs import office
 from model_apis import Turn
 from outrider.agents.definition import Agent, Budgets
@@ -21,19 +21,11 @@ NONE = RunLimits()
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    programs = postgres.found()
-    if programs is None:
-        pytest.skip("there is no Postgres server on this machine")
-    with postgres.serving(programs) as running:
-        yield running
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
     on_file = request.param == "sqlite"
-    opened = Database.file(tmp_path / "q.db") if on_file else Database(request.getfixturevalue("server").fresh())
+    path = tmp_path / "q.db"
+    opened = Database.file(sqlite.migrated(path)) if on_file else Database(request.getfixturevalue("server").migrated())
     yield opened
     await opened.close()
 

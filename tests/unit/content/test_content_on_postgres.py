@@ -1,6 +1,5 @@
 """Content stores on Postgres: rows, keyword index and vectors in one server, from several houses at once."""
 
-from collections.abc import Generator
 from pathlib import Path
 
 import anyio
@@ -17,16 +16,13 @@ from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.http import Http
 
-PROGRAMS = postgres.found()
 pytestmark = pytest.mark.anyio
 MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")
 
 
-@pytest.fixture(scope="module", params=["postgres"] if PROGRAMS else [])
-def server() -> Generator[str]:
-    assert PROGRAMS
-    with postgres.running(PROGRAMS) as address:
-        yield address
+@pytest.fixture(scope="module")
+def address(server: postgres.Server) -> str:
+    return server.migrated()
 
 
 class House:
@@ -46,9 +42,9 @@ class House:
         await self.database.close()
 
 
-async def test_what_one_house_keeps_another_finds_until_it_is_gone(server: str, tmp_path: Path):
+async def test_what_one_house_keeps_another_finds_until_it_is_gone(address: str, tmp_path: Path):
     call = Call(session="one")
-    first, second = House(server, tmp_path / "first"), House(server, tmp_path / "second")
+    first, second = House(address, tmp_path / "first"), House(address, tmp_path / "second")
     kept = await first.content.add(call, Draft("The automobile would not start, its battery was flat.", filename="car"))
     await first.content.add(call, Draft("Green tea is steeped at eighty degrees.", filename="tea"))
     for mode in MODES:
@@ -66,9 +62,9 @@ async def test_what_one_house_keeps_another_finds_until_it_is_gone(server: str, 
         await house.close()
 
 
-async def test_two_houses_fill_one_store_at_the_same_time(server: str, tmp_path: Path):
+async def test_two_houses_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
     call = Call(session="two")
-    houses = [House(server, tmp_path / f"{number}") for number in range(2)]
+    houses = [House(address, tmp_path / f"{number}") for number in range(2)]
     await houses[0].content.store(call)
 
     async def fill(number: int) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.engines.growing import GrowingIndex
 from outrider.content.engines.tantivy import TantivyIndex
@@ -21,7 +22,7 @@ class House:
 
     def __init__(self, folder: Path) -> None:
         self.small, self.large = FtsIndex(folder / "small"), TantivyIndex(folder / "large")
-        self.database = Database.file(folder / "x.db")
+        self.database = Database.file(sqlite.migrated(folder / "x.db"))
         index = GrowingIndex(self.small, self.large, limit=3)
         self.content = Content(self.database, folder / "content", index=index)
 

@@ -1,6 +1,6 @@
 """What is deleted is out of sight at once, on SQLite and on Postgres; its rows go afterwards, whoever is killed."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 import postgres
+import sqlite
 from outrider.app.usage import Usage
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.checking import unfaithful
@@ -34,17 +35,15 @@ LONG = Draft("\n\n".join(f"# Part {number}\n\n{'tea and more tea. ' * 60}" for n
 
 
 @pytest.fixture(scope="module")
-def server() -> Generator[str]:
-    assert POSTGRES
-    with postgres.running(POSTGRES) as address:
-        yield address
+def one_for_all(server: postgres.Server) -> str:
+    return server.migrated()
 
 
 @pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return request.getfixturevalue("server")
-    return f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+        return request.getfixturevalue("one_for_all")
+    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'outrider.db')}"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -16,7 +17,7 @@ ANN, BOB = Call(session="ann"), Call(session="bob", identity="bob@example.org")
 
 @pytest.fixture
 async def content(tmp_path: Path) -> AsyncGenerator[Content]:
-    database = Database.file(tmp_path / "outrider.db")
+    database = Database.file(sqlite.migrated(tmp_path / "outrider.db"))
     opened = Content(database, tmp_path / "content")
     yield opened
     await opened.close()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+import sqlite
 from outrider.content.codes import StoreCodes, encoded
 from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
 from outrider.content.vectors import BATCH, PAGE, Vectors
@@ -48,7 +49,7 @@ class Angles:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    made = Database.file(tmp_path / "x.db")
+    made = Database.file(sqlite.migrated(tmp_path / "x.db"))
     yield made
     await made.close()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+import sqlite
 from outrider.core.citations import Citations, pool
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -53,7 +54,7 @@ async def test_two_messages_whose_names_run_together_are_still_two(citations: Ci
 
 
 async def test_parallel_calls_of_one_message_never_share_a_reference(tmp_path: Path):
-    databases = [Database.file(tmp_path / "outrider.db") for _ in range(2)]
+    databases = [Database.file(sqlite.migrated(tmp_path / "outrider.db")) for _ in range(2)]
     taken: list[str] = []
 
     async def take(citations: Citations, wanted: int) -> None:

@@ -169,10 +169,13 @@ def public_folder() -> Iterator[Path]:
         yield folder
 
 
-async def test_nothing_is_created_before_the_first_use(database: Database):
-    assert not file_of(database).parent.exists()
+async def test_nothing_is_created_before_the_first_use(tmp_path: Path):
+    path = tmp_path / "data" / "fresh.db"
+    database = Database.file(path)
+    assert not path.parent.exists()
     assert await keys(database) == []
-    assert file_of(database).is_file()
+    assert path.is_file()
+    await database.close()
 
 
 async def test_what_is_written_is_there_when_the_database_is_opened_again(database: Database):
@@ -425,7 +428,6 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Pa
 
 
 async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
-    file_of(database).parent.mkdir()
     file_of(database).write_bytes(os.urandom(10_000))
     assert await unusable(database) == f"the database {file_of(database)} cannot be used: file is not a database"
     file_of(database).unlink()

@@ -1,20 +1,16 @@
 """A laptop's database moved to Postgres and back, of every table there is, without loss."""
 
-import asyncio
 import hashlib
 import os
-import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table, func, insert, select
 
-import postgres
+import sqlite
 from outrider.core.artifacts import Artifacts
-from outrider.core.database.address import of_file
 from outrider.core.database.copying import Copied, Copy, counts
 from outrider.core.database.rows import batches
 from outrider.core.database.schema import LIVING, every_table
@@ -28,29 +24,18 @@ pytestmark = pytest.mark.anyio
 ROWS = 7
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with all tables; to copy it is quicker than to make them."""
-    path = tmp_path_factory.mktemp("template") / "outrider.db"
-
-    with ThreadPoolExecutor(1) as apart:
-        apart.submit(asyncio.run, postgres.migrate(of_file(path))).result()
-    return path
-
-
 Make = Callable[[str], Database]
 
 
 @pytest.fixture
-async def databases(tmp_path: Path, template: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Make]:
+async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Make]:
     """Makes empty databases, of SQLite and of Postgres."""
     made: list[Database] = []
 
     def make(kind: str) -> Database:
         place = tmp_path / f"{len(made)}.db"
         if kind == "sqlite":
-            shutil.copyfile(template, place)
-            made.append(Database.file(place))
+            made.append(Database.file(sqlite.migrated(place)))
         else:
             made.append(Database(request.getfixturevalue("server").migrated(), connections=3))
         return made[-1]

@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, make_url, select, text
 
 import postgres
 from outrider.core.database.failures import Unsure
@@ -325,7 +325,8 @@ async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(ser
                     scope.cancel()
         await database.close()
         gc.collect()
-    left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'outrider'"
+    name = make_url(address).database
+    left = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'outrider' AND datname = '{name}'"
     with anyio.fail_after(10):
         while server.sql(left) != "0":
             await anyio.lowlevel.checkpoint()

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import AsyncGenerator
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
 
 import pytest
 
 import postgres
+import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
@@ -35,15 +35,16 @@ def event(tool: str = "plant", outcome: str = "ok", message: str = "", **fields:
 
 
 @pytest.fixture(scope="module")
-async def databases(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[dict[str, Database]]:
+async def databases(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncGenerator[dict[str, Database]]:
     """One of each kind, for all tests."""
-    with ExitStack() as stack:
-        urls = {"postgres": stack.enter_context(postgres.running(PROGRAMS))} if PROGRAMS else {}
-        found = {name: Database(url) for name, url in urls.items()}
-        found["sqlite"] = Database.file(tmp_path_factory.mktemp("history") / "outrider.db")
-        yield found
-        for each in found.values():
-            await each.close()
+    found = {"sqlite": Database.file(sqlite.migrated(tmp_path_factory.mktemp("history") / "outrider.db"))}
+    if PROGRAMS:
+        found["postgres"] = Database(request.getfixturevalue("server").migrated())
+    yield found
+    for each in found.values():
+        await each.close()
 
 
 @pytest.fixture(params=KINDS)

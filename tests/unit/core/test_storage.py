@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 import object_storage
+import sqlite
 from outrider.core.artifacts import Artifacts
 from outrider.core.database.failures import Unsure
 from outrider.core.db import Database
@@ -138,7 +139,7 @@ async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
 
 
 async def test_artifacts_are_kept_read_streamed_and_swept(storage: Storage, tmp_path: Path):
-    database = Database.file(tmp_path / "x.db")
+    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
     artifacts = Artifacts(storage, database, keep_seconds=3600)
     kept = await artifacts.copy(io.BytesIO(LARGE), name="big", mime_type="a/b", session="s")
     assert (kept.size, (await artifacts.read(kept.uri))[1] == LARGE) == (len(LARGE), True)
@@ -176,7 +177,7 @@ async def test_a_file_whose_row_may_have_been_written_stays(storage: Storage, tm
 
 
 async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path: Path):
-    database = Database.file(tmp_path / "x.db")
+    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
     artifacts = Artifacts(storage, database, keep_seconds=3600)
     for steps in range(0, 40, 4):
         with anyio.CancelScope() as scope:

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 import library_shelf
+import sqlite
 from library_shelf import png, put
 from outrider.app import App, open_app
 from outrider.core.context import Call
@@ -41,7 +42,7 @@ class Shelf:
 async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Shelf]:
     home: Path = tmp_path_factory.mktemp("library")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
-    async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
+    async with open_app(sqlite.prepared(load(values, environ={}, home=home, workspace=home))) as app:
         await library_shelf.fill(app)
         listening = Listening(app.house())
         await listening.start()

@@ -1,7 +1,7 @@
 """Answers from the dashboard and from clients are the same rows: the first stands, and who is later hears it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 import eras
 import postgres
+import sqlite
 from agent_house import AgentHouse, Turn, opened
 from outrider.agents.answering import Answered, Answering
 from outrider.agents.approvals import Questions
@@ -35,21 +36,14 @@ SCRIPT = {"clerk": TWO, "boss": (Turn("Go.", calls=[("run_clerk", {"query": "bot
 BY = "dashboard (browser test)"
 
 
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    assert PROGRAMS
-    with postgres.serving(PROGRAMS) as made:
-        yield made
-
-
 @pytest.fixture(
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.skipif(PROGRAMS is None, reason="absent"))]
 )
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of an empty database of each kind."""
     if request.param == "postgres":
-        return request.getfixturevalue("server").fresh()
-    return f"sqlite+aiosqlite:///{tmp_path / 'one.db'}"
+        return request.getfixturevalue("server").migrated()
+    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'one.db')}"
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 import run_rows
+import sqlite
 from outrider.app import App, open_app
 from outrider.dashboard.listen import Listening
 from outrider.settings import load
@@ -41,7 +42,7 @@ class Office:
 async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Office]:
     home: Path = tmp_path_factory.mktemp("runs")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
-    async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
+    async with open_app(sqlite.prepared(load(values, environ={}, home=home, workspace=home))) as app:
         await run_rows.busy_house(app.database)
         listening = Listening(app.house())
         await listening.start()

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+import sqlite
 from outrider.core.db import Database
 from outrider.identity.counters import Counters
 
@@ -19,7 +20,7 @@ END = int(time.time()) + 3_600
 async def replicas(tmp_path: Path) -> AsyncGenerator[list[Counters]]:
     """Three processes' counters, as far as the database can tell."""
     async with AsyncExitStack() as stack:
-        databases = [Database.file(tmp_path / "a.db") for _ in range(3)]
+        databases = [Database.file(sqlite.migrated(tmp_path / "a.db")) for _ in range(3)]
         for each in databases:
             stack.push_async_callback(each.close)
         yield [Counters(each) for each in databases]
@@ -78,7 +79,7 @@ async def test_places_are_held_for_what_is_about_to_begin_and_given_back(replica
 
 async def test_a_place_whose_holder_died_is_free_again_a_minute_later(tmp_path: Path):
     now = time.time()
-    database = Database.file(tmp_path / "b.db")
+    database = Database.file(sqlite.migrated(tmp_path / "b.db"))
     try:
         counters = Counters(database, clock=lambda: now)
         assert await counters.reserve("runs", 1, lambda _: 0)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import sqlite
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.identity import secret
@@ -19,7 +20,7 @@ DAY = 86_400
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    made = Database.file(tmp_path / "a.db")
+    made = Database.file(sqlite.migrated(tmp_path / "a.db"))
     yield made
     await made.close()
 

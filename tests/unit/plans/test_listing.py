@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    opened = Database.file(tmp_path / "outrider.db")
+    opened = Database.file(sqlite.migrated(tmp_path / "outrider.db"))
     yield opened
     await opened.close()
 

@@ -39,6 +39,18 @@ def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step])
     assert Plan.from_dict(plan.to_dict()) == plan
 
 
+def test_an_id_that_is_unknown_is_named_with_its_field():
+    plan = Plan().with_todo("a")
+    for step, field in (
+        (lambda: plan.with_todo("b", after=[9]), "after"),
+        (lambda: plan.edited(1, after=[9]), "after"),
+        (lambda: plan.without([9]), "ids"),
+        (lambda: plan.marked(9, completed=True), "id"),
+    ):
+        with pytest.raises(NotFound, match=f"^{field}: there is no todo 9"):
+            step()
+
+
 def _order(plan: Plan) -> list[int]:
     """The todos in an order that keeps what each waits for before it; shorter than the plan for a circle."""
     done: list[int] = []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def playbooks(tmp_path: Path) -> AsyncGenerator[Playbooks]:
-    database = Database.file(tmp_path / "outrider.db")
+    database = Database.file(sqlite.migrated(tmp_path / "outrider.db"))
     yield Playbooks(database)
     await database.close()
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sqlite
 from outrider.core.db import Database
 from outrider.search.failures import HARMLESS, KINDS
 from outrider.search.health import LONGEST, TRIAL, TRIP, Health, Ledger
@@ -90,7 +91,7 @@ def test_after_the_pause_one_caller_tries_and_the_others_wait():
 
 async def test_processes_share_what_they_learn(tmp_path: Path):
     clock = Clock()
-    here, there = (Database.file(tmp_path / "x.db") for _ in range(2))
+    here, there = (Database.file(sqlite.migrated(tmp_path / "x.db")) for _ in range(2))
     one, other = Ledger(here, clock), Ledger(there, clock)
     await one.change("brave", lambda health: health.failed(clock(), "captcha"))
     await other.change("brave", lambda health: health.failed(clock(), "timeout"))
@@ -113,7 +114,7 @@ async def rename_table(database: Database, before: str, after: str) -> None:
 
 async def test_without_a_database_the_ledger_goes_on_in_memory(tmp_path: Path, caplog):
     caplog.set_level(logging.WARNING)
-    clock, database = Clock(), Database.file(tmp_path / "x.db")
+    clock, database = Clock(), Database.file(sqlite.migrated(tmp_path / "x.db"))
     await rename_table(database, "search_health", "gone")
     ledger = Ledger(database, clock)
     for _ in range(3):
@@ -126,7 +127,7 @@ async def test_without_a_database_the_ledger_goes_on_in_memory(tmp_path: Path, c
 
 
 async def test_a_database_that_comes_back_does_not_undo_what_was_learned(tmp_path: Path):
-    clock, database = Clock(), Database.file(tmp_path / "x.db")
+    clock, database = Clock(), Database.file(sqlite.migrated(tmp_path / "x.db"))
     await rename_table(database, "search_health", "gone")
     ledger = Ledger(database, clock)
     await ledger.change("brave", lambda health: health.failed(clock(), "timeout"))

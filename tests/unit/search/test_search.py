@@ -13,6 +13,7 @@ import pytest
 
 import fakes
 import providers
+import sqlite
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
@@ -191,7 +192,7 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
 
 
 async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
-    database = Database.file(tmp_path / "x.db")
+    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
     async with world(database, ways={"brave": "captcha"}) as w:
         await w.search("brave", "exa").find(TEA)
         w.behaviour.asked.clear()
@@ -205,7 +206,7 @@ async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
 
 
 async def test_a_broken_database_breaks_no_search(tmp_path: Path):
-    database = Database.file(tmp_path / "x.db")
+    database = Database.file(sqlite.migrated(tmp_path / "x.db"))
     async with database.write() as connection:
         await connection.exec_driver_sql("DROP TABLE search_health")
     async with world(database) as w:

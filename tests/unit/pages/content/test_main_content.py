@@ -69,6 +69,41 @@ def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
     assert "sixty years" in main_content(curtain).text
 
 
+@pytest.mark.parametrize(
+    "panel",
+    [
+        '<div class="faq__answer" style="display: none">the details</div>',
+        '<div class="accordion__content closed" aria-hidden="true">the details</div>',
+        '<div class="tab-pane" hidden>the details</div>',
+        '<div style="transform: translateY(54px); opacity: 0">the details</div>',
+        '<p style="color: rgb(255, 255, 255); background-color: rgb(34, 34, 34)">the details</p>',
+    ],
+)
+def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
+    assert "the details" in whole(panel)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div class="faq-modal" role="dialog" hidden>secret</div>',
+        '<div class="accordion nav-menu" style="display:none">secret</div>',
+        '<div class="faq__answer" style="font-size:0">secret</div>',
+        '<div class="accordion-content" style="position:absolute;left:-9999px">secret</div>',
+        '<div style="opacity:0;transform:translateX(-99999px)">secret</div>',
+        '<p style="color:rgb(1,2,3);background-color:rgb(1,2,3)">secret</p>',
+    ],
+)
+def test_the_name_of_a_panel_is_no_way_to_hide(hidden):
+    assert "secret" not in main_content(PAGE.replace("<article>", f"<article>{hidden}")).text
+
+
+def test_a_page_behind_two_curtains_is_read():
+    curtain = '<div style="display:none">' * 2
+    page = PAGE.replace("<main>", f"<main>{curtain}").replace("</main>", "</div></div></main>")
+    assert "sixty years" in main_content(page).text
+
+
 def test_a_noscript_that_holds_the_page_is_read():
     assert "sixty years" in main_content(f"<body><noscript><div>{PROSE * 6}</div></noscript></body>").text
 

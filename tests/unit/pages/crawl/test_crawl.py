@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 import fakes
+import sqlite
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages import Pages, PagesSettings
@@ -60,7 +61,7 @@ class Place:
 @asynccontextmanager
 async def place(routes: dict[str, Any], file: Path | None = None, **settings: Any) -> AsyncGenerator[Place]:
     clock, site = Clock(), Site(routes)
-    database = Database.file(file or Path.home() / "crawl.db")
+    database = Database.file(sqlite.migrated(file or Path.home() / "crawl.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "attempts": 1, **settings})
     try:
         async with fakes.serve(site) as url, client() as http:
