@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
@@ -32,7 +33,8 @@ PRICES = {
 
 
 def opened(home: Path) -> Any:
-    return open_app(load({"toolsets": ["planning", "playbook"]}, environ={}, home=home, workspace=home))
+    loaded = load({"toolsets": ["planning", "playbook"]}, environ={}, home=home, workspace=home)
+    return open_app(sqlite.prepared(loaded))
 
 
 async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:
@@ -96,12 +98,40 @@ async def test_pages_are_full_and_count_only_ones_own(home: Path):
     assert page["formattedText"].startswith("3. id:")
 
 
+async def test_a_page_behind_the_last_says_which_is_the_last(home: Path):
+    async with opened(home) as app:
+        await kept(app)
+        page = (await app.call("list_playbooks", ANNA, page=4, pageSize=1)).data
+        with pytest.raises(InvalidInput, match="pageSize"):
+            await app.call("list_playbooks", ANNA, pageSize=0)
+    assert (page["page"]["items"], page["formattedText"]) == ([], "no page 4; the last is 1")
+
+
+async def test_a_list_of_all_is_no_longer_than_one_answer_should_be(home: Path):
+    async with opened(home) as app:
+        whole = json.dumps({"playbooks": [PRICES | {"goal": f"goal {number}"} for number in range(60)]})
+        await app.call("import_playbooks", ANNA, content=whole)
+        first = (await app.call("list_playbooks", ANNA)).data["page"]
+        rest = (await app.call("list_playbooks", ANNA, page=2)).data["page"]
+    assert (first["pageSize"], first["totalItems"], first["totalPages"]) == (50, 60, 2)
+    assert len({each["id"] for each in first["items"] + rest["items"]}) == 60
+
+
+async def test_a_record_has_all_its_fields_also_where_they_are_empty(home: Path):
+    step = {"description": "Look", "action": {"toolName": "web_search", "purpose": "find"}}
+    async with opened(home) as app:
+        shown = (await app.call("create_playbook", ANNA, goal="short", workflow=[step])).data["playbook"]
+    assert re.fullmatch(r"\d{13}-\d+", shown["id"])
+    assert shown["initialCommand"] == ""
+    assert shown["workflow"] == [step | {"stepId": "step-1", "requiredData": [], "outputVariable": ""}]
+
+
 async def test_an_update_changes_what_it_names_and_never_the_owner(home: Path):
     async with opened(home) as app:
         name = await kept(app)
         shown = (await app.call("update_playbook", ANNA, id=name, playbook={"goal": "Daily check"})).data["playbook"]
         assert (shown["goal"], shown["workflow"]) == ("Daily check", [STEP])
-        with pytest.raises(InvalidInput, match="agentId"):
+        with pytest.raises(InvalidInput, match="agentId: cannot be changed"):
             await app.call("update_playbook", ANNA, id=name, playbook={"agentId": "bert"})
         with pytest.raises(InvalidInput, match="workflow"):
             await app.call("update_playbook", ANNA, id=name, playbook={"workflow": []})

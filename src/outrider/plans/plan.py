@@ -79,14 +79,14 @@ class Plan:
         """How many todos are completed."""
         return sum(todo.completed for todo in self.todos)
 
-    def todo(self, number: int) -> Todo:
-        """The todo of that id. Raises NotFound, naming those that there are."""
+    def todo(self, number: int, field_name: str = "id") -> Todo:
+        """The todo of that id. Raises NotFound, naming those that there are, and the field that named this one."""
         for todo in self.todos:
             if todo.id == number:
                 return todo
         there = ", ".join(str(todo.id) for todo in self.todos)
         raise NotFound(
-            f"id: there is no todo {number}",
+            f"{field_name}: there is no todo {number}",
             hint=f"the ids are {there}" if there else "there are no todos; add_todo makes one",
             code="todo_not_found",
         )
@@ -106,7 +106,7 @@ class Plan:
         """With one more todo at the end. Raises NotFound for an unknown id in `after`, Refused at 500 todos."""
         if len(self.todos) >= MOST_TODOS:
             raise Refused(f"this session has {MOST_TODOS} todos", hint="clear_todos with the ids of finished ones")
-        first = tuple(dict.fromkeys(self.todo(number).id for number in after))
+        first = tuple(dict.fromkeys(self.todo(number, "after").id for number in after))
         todo = Todo(self.next_id, _said("name", name), priority=priority, after=first, created_at=self.now)
         return replace(self, todos=(*self.todos, todo), next_id=self.next_id + 1)
 
@@ -145,7 +145,7 @@ class Plan:
 
     def without(self, numbers: Iterable[int] | None = None) -> "Plan":
         """Without these todos, or without any. Raises NotFound, and then nothing is removed."""
-        gone = {todo.id for todo in self.todos} if numbers is None else {self.todo(each).id for each in numbers}
+        gone = {todo.id for todo in self.todos} if numbers is None else {self.todo(each, "ids").id for each in numbers}
         kept = (todo for todo in self.todos if todo.id not in gone)
         todos = tuple(replace(todo, after=tuple(each for each in todo.after if each not in gone)) for todo in kept)
         return replace(self, todos=todos)
@@ -185,7 +185,7 @@ class Plan:
         return replace(self, todos=tuple(changed if todo.id == changed.id else todo for todo in self.todos))
 
     def _before(self, number: int, after: Iterable[int]) -> tuple[int, ...]:
-        wanted = tuple(dict.fromkeys(self.todo(each).id for each in after))
+        wanted = tuple(dict.fromkeys(self.todo(each, "after").id for each in after))
         waiting, seen = list(wanted), set(wanted)
         while waiting:
             each = waiting.pop()

@@ -1,6 +1,8 @@
 """Where playbooks are kept. Every operation sees those of the call's assistant and no others."""
 
 import hashlib
+import itertools
+import secrets
 import time
 import uuid
 from dataclasses import dataclass, replace
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from outrider.core.keyset import Batch
 
 RUNS = 20  # of one playbook that are shown
+FIXED = {(name,) for name in ("id", "agentId", "createdAt", "updatedAt")}
+_COUNTER = itertools.count(secrets.randbelow(1_000_000))
 LOOKED_AT = 500  # playbooks for one part of a searched list; who searches for what is rare reads on
 
 
@@ -38,7 +42,7 @@ class Playbooks:
         from outrider.playbooks.tables import playbooks
 
         key, now = owner(call), time.time()
-        kept = Playbook(str(uuid.uuid4()), call.assistant or "", _checked(workflow), now, now, call.workspace)
+        kept = Playbook(_new_id(now), call.assistant or "", _checked(workflow), now, now, call.workspace)
         row = {
             "id": kept.id,
             "owner": key,
@@ -198,6 +202,11 @@ class Playbooks:
             return [Run(**row) for row in (await connection.execute(query)).mappings()]
 
 
+def _new_id(now: float) -> str:
+    """`<milliseconds>-<counter>` (contracts 9); processes count from different numbers."""
+    return f"{now * 1_000:.0f}-{next(_COUNTER)}"
+
+
 def owner(call: Call) -> str:
     """The key of an assistant within its workspace. Raises NotConfigured where the host names none."""
     if not call.assistant:
@@ -222,8 +231,14 @@ def _merged(content: Workflow, changes: dict[str, Any]) -> Workflow:
     try:
         return Workflow.model_validate(content.model_dump() | changes)
     except ValidationError as error:
-        found = [f"playbook.{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        found = [f"playbook.{'.'.join(map(str, each['loc']))}: {_wrong(each)}" for each in error.errors()]
         raise InvalidInput("; ".join(found), hint="correct these and call again") from None
+
+
+def _wrong(error: Any) -> str:
+    if error["loc"] in FIXED:
+        return "cannot be changed"
+    return "no such field" if error["type"] == "extra_forbidden" else error["msg"]
 
 
 def _playbook(row: Any) -> Playbook:

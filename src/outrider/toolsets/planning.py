@@ -14,6 +14,7 @@ planning = Toolset(
     "Plan before work of more than three steps: create_goal, then add_todo for each step, mark_todo as soon as one is "
     "done, add_observation for facts that later steps need. get_current_state shows where you are, also after a "
     "restart.",
+    display_name="Task Planning",
 )
 
 Goal = Annotated[str, Field(min_length=1, max_length=2_000, description="What is to be reached, in one sentence")]
@@ -120,7 +121,7 @@ async def update_todo(
 @planning.tool(effect="write", title="Remove a todo", stake="never_ask")
 async def remove_todo(plans: Plans, call: Call, /, id: Id) -> Answer:
     """Remove one todo. Ids of the others stay."""
-    plan = await plans.change(call, lambda plan: plan.without([id]))
+    plan = await plans.change(call, lambda plan: plan.without([plan.todo(id).id]))
     return Answer(success=True, todos=_todos(plan))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
@@ -19,12 +19,21 @@ playbook = Toolset(
     "Workflows of this assistant. Before a task that may recur, look with list_playbooks; select_playbook gives the "
     "steps and begins a run, finish_playbook records how it went. After a task that went well and may come again, "
     "create_playbook.",
+    display_name="Playbook",
 )
+
+
+def _some(size: int) -> int:
+    if not size:
+        raise ValueError("a page of nothing; give 1 to 100, or -1 for all")
+    return size
+
 
 Id = Annotated[str, Field(min_length=1, max_length=64, description="The playbook's id")]
 Page = Annotated[int, Field(ge=1, description="From 1")]
-PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all")]
+PageSize = Annotated[int, AfterValidator(_some), Field(ge=-1, le=100, description="-1: all, 50 a page")]
 MOST_JSON = 500_000
+MOST_SHOWN = 50  # playbooks of one answer where all are wanted
 
 
 class Answer(BaseModel, defer_build=True):
@@ -197,15 +206,18 @@ def _instructions(kept: Playbook, needed: list[str], *, todos: bool) -> list[str
 
 
 async def page_of(playbooks: Playbooks, call: Call, page: int, page_size: int) -> Answer:
-    """One page of the assistant's playbooks, newest first; a size of 0 or less means all."""
-    size = page_size if page_size > 0 else None
+    """One page of the assistant's playbooks, newest first; a negative size means all that one answer should hold."""
+    size = page_size if page_size > 0 else MOST_SHOWN
     found = await playbooks.page(call, page, size)
-    pages = -(-found.total // size) if size else 1
+    pages = max(-(-found.total // size), 1)
+    page_size = page_size if pages == 1 else size
     items = [_shown(each) for each in found.items]
-    first = (page - 1) * size if size else 0
+    first = (page - 1) * size
     lines = [_line(number, each) for number, each in enumerate(found.items, first + 1)]
+    if not lines:
+        lines = [f"no page {page}; the last is {pages}" if found.total else "no playbooks yet; create_playbook"]
     facts = {"page": page, "pageSize": page_size, "totalItems": found.total, "totalPages": pages, "items": items}
-    return Answer(success=True, page=facts, formattedText="\n".join(lines) or "no playbooks yet; create_playbook")
+    return Answer(success=True, page=facts, formattedText="\n".join(lines))
 
 
 def _kept(kept: Playbook, known: KnownTools) -> Answer:
@@ -216,7 +228,11 @@ def _kept(kept: Playbook, known: KnownTools) -> Answer:
 
 
 def _shown(kept: Playbook) -> dict[str, Any]:
-    about = {"id": kept.id, "agentId": kept.assistant} | _content(kept)
+    """The record as the contract has it (contracts 9): every field of it and of its steps, empty or not."""
+    content = kept.content.model_dump(mode="json", exclude_none=True)
+    if not kept.content.inputs:
+        del content["inputs"]
+    about = {"id": kept.id, "agentId": kept.assistant} | content
     return about | {"createdAt": _iso(kept.created_at), "updatedAt": _iso(kept.updated_at)}
 
 

@@ -23,6 +23,13 @@ NOT_PAGES = re.compile(
 # Names under which advertisers and newsletters count visits; none of them changes a page.
 TRACKING = re.compile(r"(?:utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid|mc_[ce]id|_ga|_gl)")
 
+# Names under which servers keep visitors apart where these take no cookies; with them no page would ever come again.
+SESSION = re.compile(r"phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|zenid|oscsid|xtcsid|sessid")
+# Names that may mean a visit or anything else: the value tells.
+MAYBE_SESSION = re.compile(r"s|sid|session|session_?id|ses")
+OF_A_VISIT = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])[0-9a-z,-]{20,}", re.IGNORECASE)
+IN_PATH = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/;?]*", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -70,7 +77,7 @@ class Scope:
 
 
 def tidied(url: str) -> str:
-    """The address as it is asked for: normalised, without fragment and without what only counts visits.
+    """The address as it is asked for: normalised, without fragment and without what only tells visits apart.
 
     Empty if it is no address.
     """
@@ -78,11 +85,12 @@ def tidied(url: str) -> str:
         parts = urlsplit(read_target(url).url)
     except (InvalidInput, ValueError):
         return ""
+    parts = parts._replace(path=IN_PATH.sub("", parts.path))
     if not parts.query:
         return urlunsplit(parts)
-    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if not _tracks(name)]
-    same = len(kept) == len(parse_qsl(parts.query, keep_blank_values=True))
-    return urlunsplit(parts if same else parts._replace(query=urlencode(kept)))
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in given if not (_tracks(name) or _is_session(name.lower(), value))]
+    return urlunsplit(parts if len(kept) == len(given) else parts._replace(query=urlencode(kept)))
 
 
 def page_key(url: str) -> str:
@@ -93,6 +101,12 @@ def page_key(url: str) -> str:
 
 def _tracks(name: str) -> bool:
     return TRACKING.fullmatch(name.lower()) is not None
+
+
+def _is_session(name: str, value: str) -> bool:
+    if SESSION.fullmatch(name):
+        return True
+    return MAYBE_SESSION.fullmatch(name) is not None and OF_A_VISIT.fullmatch(value) is not None
 
 
 def _in_circles(path: str) -> bool:

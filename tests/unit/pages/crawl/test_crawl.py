@@ -1,5 +1,6 @@
 """Crawling a site over real sockets: what is read, what is left out, and how it goes on."""
 
+import itertools
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -228,6 +229,21 @@ async def test_endless_paths_come_to_an_end():
     async with place(routes) as here:
         done = await here.crawl(depth=20)
     assert (done.ending, done.tally.read) == ("finished", 4)
+
+
+async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
+    fresh = itertools.count()
+
+    def shop(request: Request) -> Answer:
+        number = f"{next(fresh):032x}"[::-1]
+        return page("Shop", f"/shop?PHPSESSID={number}", f"/shop;jsessionid={number}.node1", f"/shop?sid=a{number}")
+
+    routes = {"/": page("Harbour", "/shop", "/list?sid=12&page=2"), "/shop": shop, "/list": page("List")}
+    async with place(routes) as here:
+        done = await here.crawl(depth=20)
+        assert set(await here.listed(depth=20)) == {"/", "/shop", "/list?sid=12&page=2"}
+    assert (done.ending, done.tally.read, done.tally.duplicate) == ("finished", 3, 0)
+    assert here.site.paths().count("/shop") == 1
 
 
 async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
