@@ -87,6 +87,11 @@ class Server:
             assert time.monotonic() < end
             time.sleep(0.02)
 
+    @property
+    def lives(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._process is not None and self._process.poll() is None
+
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stops it: SIGINT throws everybody out, SIGQUIT is a crash, SIGTERM would wait for every client to leave."""
         if self._process is not None:
@@ -106,9 +111,9 @@ async def migrate(address: str) -> None:
 
 
 @contextmanager
-def serving(programs: Path) -> Generator[Server]:
-    """A new server."""
-    folder = Path(tempfile.mkdtemp(prefix="outrider-pg-"))
+def serving(programs: Path, parent: Path | None = None, *options: str) -> Generator[Server]:
+    """A new server, with its folder in `parent` and further options of its command line."""
+    folder = Path(tempfile.mkdtemp(prefix="outrider-pg-", dir=parent))
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
@@ -117,7 +122,7 @@ def serving(programs: Path) -> Generator[Server]:
         check=True,
         **_quiet(folder),
     )
-    server = Server(programs, folder)
+    server = Server(programs, folder, (*QUICK, *options))
     try:
         server.start()
         yield server

@@ -16,33 +16,62 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import postgres
+from scale_nets import Network, Place
 from scale_wires import Wire, spread, to_socket
 
 HERE = Path(__file__).parent
 MODERN = "2026-07-28"
 STARTED = 90.0  # seconds that a process may need on a busy machine
 KEY = "a key that all replicas of the test share, of more than 32 characters"
+TOKEN = "a token that all clients of the test share"
+# On a small disk its journal must leave room for the rest.
+SMALL = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What a process takes for the time of day; see `scale_clock/sitecustomize.py`."""
+
+    file: Path
+
+    def set(self, seconds: int) -> None:
+        """So many seconds ahead of the truth."""
+        draft = self.file.with_suffix(".draft")
+        draft.write_text(str(seconds))
+        draft.replace(self.file)
 
 
 @dataclass
 class Process:
-    """A replica or a worker: one home of its own, one wire to the database.
+    """A replica or a worker: one home of its own, one way to the database.
 
     Attributes:
+        wire: The proxy on its way to the database.
+        direct: Where the database is without that proxy, if it goes there directly.
         port: Where it serves; 0 for a worker.
+        place: Its machine.
+        clock: Its time of day.
     """
 
     name: str
     home: Path
     wire: Wire
+    clock: Clock
     environment: dict[str, str]
     settings: Sequence[str]
     port: int = 0
+    direct: str = ""
+    place: Place = field(default_factory=Place)
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/mcp"
+        return f"http://{self.place.host}:{self.port}/mcp"
+
+    @property
+    def database(self) -> str:
+        """Its address of the database."""
+        return f"postgresql://outrider@{self.direct or f'{self.wire.host}:{self.wire.port}'}/postgres"
 
     @property
     def number(self) -> int:
@@ -56,9 +85,9 @@ class Process:
 
     def start(self) -> None:
         """Begins to start it."""
-        given = [*self.settings, f"database=postgresql://outrider@127.0.0.1:{self.wire.port}/postgres"]
-        given += [f"serve.port={self.port}"] if self.port else []
-        command = [sys.executable, "-m", "outrider", "serve" if self.port else "worker"]
+        given = [*self.settings, f"database={self.database}"]
+        given += [f"serve.port={self.port}", f"serve.host={self.place.host}"] if self.port else []
+        command = [*self.place.prefix, sys.executable, "-m", "outrider", "serve" if self.port else "worker"]
         command += [word for each in given for word in ("--set", each)]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, env=self.environment, cwd=self.home, stderr=log, stdout=log)
@@ -84,7 +113,7 @@ class Process:
             return self.log.read_bytes().count(b"outrider worker is at work") > 0
         try:
             async with httpx2.AsyncClient(trust_env=False, timeout=5) as client:
-                return (await client.get(f"http://127.0.0.1:{self.port}/readyz")).status_code == 200
+                return (await client.get(f"http://{self.place.host}:{self.port}/readyz")).status_code == 200
         except httpx2.HTTPError:
             return False
 
@@ -95,12 +124,14 @@ class Cluster:
 
     Attributes:
         url: Of the load balancer.
+        headers: What every request brings.
     """
 
     server: postgres.Server
     replicas: list[Process]
     workers: list[Process]
     balancer: Wire
+    headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -124,11 +155,17 @@ class Cluster:
     ) -> Any:
         """One call of a client of its own, on a connection of its own: it may land on any replica."""
         given: Any = {"session_id": session} | (meta or {})
+        async with self.client(url, mode=mode, seconds=seconds) as client:
+            return await client.call_tool(tool, arguments, meta=given, progress_callback=progress)
+
+    @asynccontextmanager
+    async def client(self, url: str = "", *, mode: Any = MODERN, seconds: float = 90) -> AsyncGenerator[Client]:
+        """A client on a connection of its own, to that replica or to any."""
         async with (
-            httpx2.AsyncClient(trust_env=False, timeout=seconds) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=seconds, headers=self.headers) as http,
             Client(streamable_http_client(url or self.url, http_client=http), mode=mode) as client,
         ):
-            return await client.call_tool(tool, arguments, meta=given, progress_callback=progress)
+            yield client
 
     def rows(self, query: str) -> list[list[str]]:
         """What the database says."""
@@ -145,6 +182,8 @@ async def cluster(
     environment: dict[str, str],
     prepare: Callable[[Path], None] = lambda home: None,
     programs: Path,
+    network: Network | None = None,
+    disk: Path | None = None,
 ) -> AsyncGenerator[Cluster]:
     """Starts all of it, and ends it.
 
@@ -156,30 +195,60 @@ async def cluster(
         environment: Of all, beside HOME and PATH.
         prepare: Puts into each home what it needs.
         programs: Of Postgres.
+        network: Where each process has a machine of its own, and every other one no proxy on its way to the database.
+        disk: The folder of Postgres' data, on a disk that can be filled.
     """
     async with AsyncExitStack() as stack:
-        server = stack.enter_context(postgres.serving(programs))
-        path = server.folder / ".s.PGSQL.5432"
+        net = network or Network()
+        listens = ("-h", net.gate) if net.switch else ()
+        server = stack.enter_context(postgres.serving(programs, disk, *SMALL, *listens))
+        _let_in(server)
         made: list[Process] = []
+        own = [f"serve.state_key={KEY}", *([f"serve.token={TOKEN}"] if net.switch else [])]
         for number in range(replicas + workers):
             name = f"replica{number}" if number < replicas else f"worker{number - replicas}"
             home = folder / name
             home.mkdir(parents=True)
             prepare(home)
-            env = {"HOME": str(home), "PATH": os.environ["PATH"]} | environment
-            wire = await stack.enter_async_context(to_socket(path))
-            port = _free_port() if number < replicas else 0
-            own = [*settings, f"serve.state_key={KEY}"]
-            made.append(Process(name, home, wire, env, own, port))
+            clock = Clock(home / "clock")
+            clock.set(0)
+            wire = await stack.enter_async_context(to_socket(server.folder / ".s.PGSQL.5432", net.gate))
+            made.append(
+                Process(
+                    name,
+                    home,
+                    wire,
+                    clock,
+                    _environment(home, clock, environment),
+                    [*settings, *own],
+                    port=_free_port() if number < replicas else 0,
+                    direct=f"{net.gate}:5432" if net.switch and number % 2 == 0 else "",
+                    place=net.place(),
+                )
+            )
             stack.callback(made[-1].kill)
-        balancer = await stack.enter_async_context(spread([each.port for each in made[:replicas]]))
+        balancer = await stack.enter_async_context(spread([(each.place.host, each.port) for each in made[:replicas]]))
         made[0].start()
         await made[0].ready()  # it makes the tables
         for each in made[1:]:
             each.start()
         for each in made[1:]:
             await each.ready()
-        yield Cluster(server, made[:replicas], made[replicas:], balancer)
+        headers = {"Authorization": f"Bearer {TOKEN}"} if net.switch else {}
+        yield Cluster(server, made[:replicas], made[replicas:], balancer, headers)
+
+
+def _environment(home: Path, clock: Clock, more: dict[str, str]) -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(HERE / "scale_clock"), more.get("PYTHONPATH", ""))))
+    own = {"HOME": str(home), "PATH": os.environ["PATH"], "WRONG_BY": str(clock.file)}
+    return own | more | {"PYTHONPATH": path}
+
+
+def _let_in(server: postgres.Server) -> None:
+    """Whoever comes over the network."""
+    with (server.folder / "data" / "pg_hba.conf").open("a") as rules:
+        rules.write("host all all 10.0.0.0/8 trust\n")
+    server.sql("SELECT pg_reload_conf()")
 
 
 def _free_port() -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx2
 
+from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import Unavailable
 from outrider.core.tool import Toolset
@@ -31,6 +32,13 @@ async def deposit(call: Call, /, text: str) -> str:
 async def transfer(call: Call, /, text: str) -> str:
     """Send something away, which a person must allow."""
     return await _booked(call, text)
+
+
+@bank.tool(effect="write", title="Keep", stake="never_ask")
+async def keep(artifacts: Artifacts, call: Call, /, text: str) -> str:
+    """Keep something as a file."""
+    kept = await artifacts.save(text.encode(), name="kept.txt", mime_type="text/plain", session=call.session, call=call)
+    return kept.uri
 
 
 @bank.tool(title="Look")

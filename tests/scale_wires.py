@@ -9,6 +9,7 @@ from pathlib import Path
 from outrider.core.egress.listening import stop_listening
 
 PIECE = 65_536
+DIALLED = 1.0  # seconds after which a load balancer tries the next replica
 Dial = Callable[[], "asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]"]
 
 
@@ -17,13 +18,15 @@ class Wire:
 
     Args:
         dial: Opens the other side of a new connection.
+        host: The address to listen on.
 
     Attributes:
         port: Where it listens.
     """
 
-    def __init__(self, dial: Dial) -> None:
+    def __init__(self, dial: Dial, host: str = "127.0.0.1") -> None:
         self._dial = dial
+        self.host = host
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._flows = asyncio.Event()
@@ -32,7 +35,7 @@ class Wire:
         self.port = 0
 
     async def open(self) -> None:
-        self._server = await asyncio.start_server(self._met, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._met, self.host, 0)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def cut(self) -> None:
@@ -98,21 +101,29 @@ async def _closed(writer: asyncio.StreamWriter) -> None:
 
 
 @asynccontextmanager
-async def to_socket(path: Path) -> AsyncGenerator[Wire]:
+async def to_socket(path: Path, host: str = "127.0.0.1") -> AsyncGenerator[Wire]:
     """A wire to a Unix socket."""
-    async with _opened(lambda: asyncio.ensure_future(asyncio.open_unix_connection(str(path)))) as wire:
+    async with _opened(lambda: asyncio.ensure_future(asyncio.open_unix_connection(str(path))), host) as wire:
         yield wire
 
 
 @asynccontextmanager
-async def spread(ports: Sequence[int]) -> AsyncGenerator[Wire]:
-    """A load balancer of the simplest kind: each new connection goes to the next port that answers."""
+async def to_port(port: int, host: str) -> AsyncGenerator[Wire]:
+    """A wire from another address to a port of loopback."""
+    async with _opened(lambda: asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port)), host) as wire:
+        yield wire
+
+
+@asynccontextmanager
+async def spread(targets: Sequence[tuple[str, int]]) -> AsyncGenerator[Wire]:
+    """A load balancer of the simplest kind: each new connection goes to the next (host, port) that answers."""
     turns = itertools.count()
 
     async def dial() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        for _ in ports:
-            with suppress(OSError):
-                return await asyncio.open_connection("127.0.0.1", ports[next(turns) % len(ports)])
+        for _ in targets:
+            with suppress(OSError):  # TimeoutError is one
+                async with asyncio.timeout(DIALLED):
+                    return await asyncio.open_connection(*targets[next(turns) % len(targets)])
         raise ConnectionRefusedError
 
     async with _opened(lambda: asyncio.ensure_future(dial())) as wire:
@@ -120,8 +131,8 @@ async def spread(ports: Sequence[int]) -> AsyncGenerator[Wire]:
 
 
 @asynccontextmanager
-async def _opened(dial: Dial) -> AsyncGenerator[Wire]:
-    wire = Wire(dial)
+async def _opened(dial: Dial, host: str = "127.0.0.1") -> AsyncGenerator[Wire]:
+    wire = Wire(dial, host)
     await wire.open()
     try:
         yield wire

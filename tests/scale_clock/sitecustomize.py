@@ -1,0 +1,31 @@
+"""Makes the time of day wrong in a process under test, by as many seconds as a file says; imported at its start.
+
+Only what asks `time.time` is deceived, as nearly everything does; intervals are measured by other clocks, and those
+are right on a machine whose date is wrong, too. (libfaketime cannot be used: it breaks `time.sleep` of Python 3.11.)
+"""
+
+import os
+import time
+from pathlib import Path
+
+LOOK = 0.2  # seconds between two looks into the file
+
+
+class Wrong:
+    """The clock."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._true = time.time
+        self._looked = 0.0
+        self._seconds = 0.0
+
+    def __call__(self) -> float:
+        now = time.monotonic()
+        if now - self._looked > LOOK:
+            self._looked, self._seconds = now, float(self._file.read_text())
+        return self._true() + self._seconds
+
+
+wrong = Wrong(Path(os.environ["WRONG_BY"]))
+vars(time).update(time=wrong, time_ns=lambda: int(wrong() * 1e9))

@@ -1,0 +1,106 @@
+"""Machines of a network of this machine's own: each process in a namespace, on a cable that can be pulled.
+
+What is cut here is what a pulled cable cuts: nobody is told, packets are gone. It takes root; without, a cluster has
+only its proxies (`scale_wires`), which end connections or hold their bytes back.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+NEEDED = ("ip", "unshare", "nsenter")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process is.
+
+    Attributes:
+        host: Its address.
+        prefix: What its command begins with, so that it runs there.
+        cable: The end of its cable on our side; empty where there is none to be pulled.
+    """
+
+    host: str = "127.0.0.1"
+    prefix: tuple[str, ...] = ()
+    cable: str = ""
+
+    def cut(self) -> None:
+        """Nothing arrives any more on either side, and nobody is told, until `mend`."""
+        _do("ip", "link", "set", self.cable, "down")
+
+    def mend(self) -> None:
+        _do("ip", "link", "set", self.cable, "up")
+
+
+@dataclass
+class Network:
+    """A switch with cables to machines.
+
+    Attributes:
+        gate: Our own address on it; without a network that is loopback's.
+    """
+
+    gate: str = "127.0.0.1"
+    switch: str = ""
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _count: int = 1
+
+    def place(self) -> Place:
+        """One more machine."""
+        if not self.switch:
+            return Place()
+        self._count += 1
+        number, cable = self._count, f"{self.switch}v{self._count}"
+        holder = self._stack.enter_context(_namespace())
+        address = f"{self.gate.rpartition('.')[0]}.{number}"
+        inside = ("nsenter", f"--net=/proc/{holder}/ns/net", "--")
+        _do("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", str(holder))
+        _do("ip", "link", "set", cable, "master", self.switch, "up")
+        for command in ("link set lo up", f"address add {address}/24 dev eth0", "link set eth0 up"):
+            _do(*inside, "ip", *command.split())
+        return Place(address, inside, cable)
+
+
+@contextmanager
+def network() -> Generator[Network]:
+    """A network, or loopback alone where this user may make none."""
+    missing = [each for each in NEEDED if shutil.which(each) is None]
+    why = "it takes root" if os.geteuid() else f"{', '.join(missing)} is not installed" if missing else ""
+    switch, gate = f"or{os.getpid() % 100_000}", f"10.{os.getpid() % 200 + 20}.99.1"
+    try:
+        if not why:
+            _do("ip", "link", "add", switch, "type", "bridge")
+    except subprocess.CalledProcessError as error:
+        why = f"the system refuses: {error.stderr.strip()}"
+    if why:
+        print(f"NOT TRIED: network namespaces ({why}); wires are cut and stalled by proxies alone")
+        yield Network()
+        return
+    with ExitStack() as stack:
+        stack.callback(_do, "ip", "link", "delete", switch)
+        _do("ip", "address", "add", f"{gate}/24", "dev", switch)
+        _do("ip", "link", "set", switch, "up")
+        yield Network(gate, switch, stack.enter_context(ExitStack()))
+
+
+@contextmanager
+def _namespace() -> Generator[int]:
+    """A network namespace that lives as long as this process; the id of who holds it."""
+    ours = Path("/proc/self/ns/net").readlink()
+    with subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE) as holder:
+        assert holder.stdin
+        try:
+            while Path(f"/proc/{holder.pid}/ns/net").readlink() == ours:
+                os.sched_yield()
+            yield holder.pid
+        finally:
+            holder.stdin.close()  # cat ends
+
+
+def _do(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True)
