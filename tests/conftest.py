@@ -1,5 +1,6 @@
 """Every test runs in a home of its own, without the keys and settings of whoever runs it."""
 
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -14,6 +15,12 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def pytest_collection_finish() -> None:
+    """What has been collected stays until the end: looking for garbage among it would cost each test its time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
