@@ -31,7 +31,7 @@ def _some(size: int) -> int:
 
 Id = Annotated[str, Field(min_length=1, max_length=64, description="The playbook's id")]
 Page = Annotated[int, Field(ge=1, description="From 1")]
-PageSize = Annotated[int, AfterValidator(_some), Field(ge=-1, le=100, description="-1: all, 50 a page")]
+PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all, 50 a page"), AfterValidator(_some)]
 MOST_JSON = 500_000
 MOST_SHOWN = 50  # playbooks of one answer where all are wanted
 
