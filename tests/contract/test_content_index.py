@@ -1,6 +1,6 @@
 """What every keyword index promises: it reflects the changes it was given, all or none, and knows how far it is."""
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,16 +27,14 @@ EMPTY, ONE, TWO = Mark(), Mark(1, "a"), Mark(2, "b")
 
 
 @pytest.fixture(scope="module")
-def server() -> Generator[str]:
-    assert POSTGRES
-    with postgres.running(POSTGRES) as address:
-        yield address
+def one_for_all(server: postgres.Server) -> str:
+    return server.migrated()
 
 
 @pytest.fixture(params=[*ENGINES, *(["postgres"] if POSTGRES else [])])
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Index]:
     if request.param == "postgres":
-        async with emptied(request.getfixturevalue("server")) as made:
+        async with emptied(request.getfixturevalue("one_for_all")) as made:
             yield made
         return
     made = ENGINES[request.param](tmp_path / "index")
@@ -67,13 +65,13 @@ async def fill(index: Index, store: str, *entries: Entry, mark: Mark = ONE, seen
 
 async def test_an_unknown_store_is_empty_and_at_its_beginning(index: Index):
     assert await index.generation("s") == Mark()
-    found = await index.candidates(["tea"], ["s"], 10)
+    found = await index.candidates([("tea",)], ["s"], 10)
     assert (list(found.postings), found.chunks, found.words) == ([], 0, 0)
 
 
 async def test_candidates_come_with_all_that_ranking_needs(index: Index):
     await fill(index, "s", entry("c1", "tea tea green"), entry("c2", "tea black"), entry("c3", "coffee"))
-    found = await index.candidates(["tea", "green", "nowhere"], ["s"], 10)
+    found = await index.candidates([("tea",), ("green",), ("nowhere",)], ["s"], 10)
     assert {each.chunk: (each.length, dict(each.counts)) for each in found.postings} == {
         "c1": (3, {"tea": 2, "green": 1}),
         "c2": (2, {"tea": 1}),
@@ -88,7 +86,7 @@ async def test_terms_are_kept_as_they_are(index: Index):
     written = "日本 本語 über_x straße naïve ไทย user_name हिन्दी x2"
     await fill(index, "s", entry("c1", written), entry("c2", "user name uber"))
     for term in written.split():
-        found = await index.candidates([term], ["s"], 10)
+        found = await index.candidates([(term,)], ["s"], 10)
         assert [each.chunk for each in found.postings] == ["c1"]
 
 
@@ -96,25 +94,25 @@ async def test_what_another_has_moved_on_is_not_applied(index: Index):
     assert await fill(index, "s", entry("c1", "tea"), mark=ONE)
     assert not await fill(index, "s", entry("c2", "tea"), mark=TWO, seen=Mark())
     assert await index.generation("s") == ONE
-    assert [each.chunk for each in (await index.candidates(["tea"], ["s"], 9)).postings] == ["c1"]
+    assert [each.chunk for each in (await index.candidates([("tea",)], ["s"], 9)).postings] == ["c1"]
 
 
 async def test_dropping_and_adding_again_leaves_one(index: Index):
     await fill(index, "s", entry("c1.1", "tea", "c1"), entry("c1.2", "green tea", "c1"), entry("c2", "tea"))
     for mark, seen in ((TWO, ONE), (Mark(3, "c"), TWO)):
         assert await fill(index, "s", entry("c1.3", "coffee", "c1"), mark=mark, seen=seen)
-    found = await index.candidates(["tea", "coffee"], ["s"], 9)
+    found = await index.candidates([("tea",), ("coffee",)], ["s"], 9)
     assert sorted(each.chunk for each in found.postings) == ["c1.3", "c2"]
     assert (found.chunks, found.words) == (2, 2)
     assert await index.apply(Changes("s", Mark(4, "d"), dropped=["c1", "c2", "never"]), seen=Mark(3, "c"))
-    found = await index.candidates(["tea", "coffee"], ["s"], 9)
+    found = await index.candidates([("tea",), ("coffee",)], ["s"], 9)
     assert (list(found.postings), found.chunks, found.words) == ([], 0, 0)
 
 
 async def test_a_whole_change_replaces_everything(index: Index):
     await fill(index, "s", entry("c1", "tea"), entry("c2", "tea"))
     assert await index.apply(Changes("s", TWO, whole=True, added=[entry("c3", "tea leaf")]), seen=ONE)
-    found = await index.candidates(["tea"], ["s"], 9)
+    found = await index.candidates([("tea",)], ["s"], 9)
     assert [each.chunk for each in found.postings] == ["c3"]
     assert (found.chunks, found.words) == (1, 2)
 
@@ -122,8 +120,8 @@ async def test_a_whole_change_replaces_everything(index: Index):
 async def test_stores_are_searched_alone_or_together(index: Index):
     await fill(index, "s", entry("c1", "tea"))
     await fill(index, "t", entry("c2", "tea leaf"), entry("c3", "coffee"))
-    assert [each.chunk for each in (await index.candidates(["tea"], ["t"], 9)).postings] == ["c2"]
-    found = await index.candidates(["tea"], ["s", "t"], 9)
+    assert [each.chunk for each in (await index.candidates([("tea",)], ["t"], 9)).postings] == ["c2"]
+    found = await index.candidates([("tea",)], ["s", "t"], 9)
     assert {each.chunk: each.store for each in found.postings} == {"c1": "s", "c2": "t"}
     assert (found.chunks, found.words, found.frequency["tea"]) == (3, 4, 2)
 
@@ -131,18 +129,18 @@ async def test_stores_are_searched_alone_or_together(index: Index):
 async def test_only_some_contents_may_be_asked_for_and_none_of_theirs_is_lost(index: Index):
     much = [entry(f"c{n}", "tea " * 5 + "x", f"d{n}") for n in range(300)]
     await fill(index, "s", *much, entry("z", "tea and many other words that make it a poor match", "last"))
-    found = await index.candidates(["tea"], ["s"], 10, within=["last", "elsewhere"])
+    found = await index.candidates([("tea",)], ["s"], 10, within=["last", "elsewhere"])
     assert [each.chunk for each in found.postings] == ["z"]
     assert found.chunks == 301
     many = [f"d{n}" for n in range(299)] + [f"none{n}" for n in range(1_500)]
-    found = await index.candidates(["tea"], ["s"], 500, within=many)
+    found = await index.candidates([("tea",)], ["s"], 500, within=many)
     assert len({each.chunk for each in found.postings}) == 299
 
 
 async def test_the_likeliest_are_among_the_first(index: Index):
     weak = [entry(f"w{n}", "tea " + "filler " * 40) for n in range(200)]
     await fill(index, "s", *weak, entry("best", "tea ceremony"), entry("other", "ceremony without it"))
-    found = await index.candidates(["tea", "ceremony"], ["s"], 20)
+    found = await index.candidates([("tea",), ("ceremony",)], ["s"], 20)
     assert ranked([("tea",), ("ceremony",)], found)[0][0] == "best"
 
 
@@ -152,7 +150,7 @@ async def test_a_rebuilt_store_is_empty_and_the_others_stay(index: Index):
     await index.rebuild("s")
     await index.rebuild("never")
     assert await index.generation("s") == Mark()
-    assert [each.chunk for each in (await index.candidates(["tea"], ["s", "t"], 9)).postings] == ["c2"]
+    assert [each.chunk for each in (await index.candidates([("tea",)], ["s", "t"], 9)).postings] == ["c2"]
     assert await fill(index, "s", entry("c9", "tea"))
 
 
@@ -160,7 +158,7 @@ async def test_it_is_as_it_was_after_closing(index: Index):
     await fill(index, "s", entry("c1", "tea"))
     await index.close()
     assert await index.generation("s") == ONE
-    assert len((await index.candidates(["tea"], ["s"], 9)).postings) == 1
+    assert len((await index.candidates([("tea",)], ["s"], 9)).postings) == 1
 
 
 async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
@@ -172,7 +170,7 @@ async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
             mark = Mark(number, "x")
             assert await fill(index, store, entry(f"{store}{number}", "tea"), mark=mark, seen=seen)
             seen = mark
-            assert len((await index.candidates(["tea"], [store], 9)).postings) == number
+            assert len((await index.candidates([("tea",)], [store], 9)).postings) == number
 
     async with anyio.create_task_group() as tasks:
         for number in range(12):
@@ -198,7 +196,7 @@ async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path:
     await fill(first, "s", entry("c1", "tea"))
     assert await second.generation("s") == ONE
     assert await fill(second, "s", entry("c2", "tea"), mark=TWO, seen=ONE)
-    assert len((await first.candidates(["tea"], ["s"], 9)).postings) == 2
+    assert len((await first.candidates([("tea",)], ["s"], 9)).postings) == 2
     await first.rebuild("s")
     assert await first.generation("s") == Mark()
     await first.close()

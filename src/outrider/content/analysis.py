@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from outrider.core.text import ACCENTS, UNSPACED
 
 LONGEST = 64  # characters of a word that count
+MANY = 20_000  # words that are remembered for a query
+FEW = 16  # different words that are searched for one by one
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 WORD_ONLY = re.compile(r"\w+")
 STEMMING = threading.Lock()  # a stemmer keeps the word that it works on in itself
@@ -41,7 +43,7 @@ def words(text: str, language: str, only: frozenset[str] | None = None) -> Itera
         language: A stemmer's name, or empty.
         only: Those alone that have one of these terms.
     """
-    for found in _word().finditer(text):
+    for found in _word().finditer(text) if only is None else _likely(text, language, only):
         spelled = found[0]
         if not spelled.isascii():
             inner = _foreign(found.start(), spelled, language)
@@ -52,6 +54,45 @@ def words(text: str, language: str, only: frozenset[str] | None = None) -> Itera
             if spelled in {"s", "S"} and text[max(found.start() - 1, 0)] in "'’":
                 continue
             yield Word(found.start(), found.end(), terms)
+
+
+def _likely(text: str, language: str, only: frozenset[str]) -> Iterable[re.Match[str]]:
+    """The words that may have one of these terms: others are looked at once, however often they occur."""
+    spelled = set(_word().findall(text))
+    others = _others(language, only)
+    if len(others) > MANY:
+        others.clear()
+    new = spelled - others
+    others.update(each for each in new if each.isascii() and only.isdisjoint(_terms(each[:LONGEST], language)))
+    wanted = new - others
+    if len(wanted) > FEW or not all(map(str.isascii, wanted)):
+        return (found for found in _word().finditer(text) if found[0] in wanted)
+    return sorted((found for each in wanted for found in _places(text, each)), key=re.Match.start)
+
+
+def _places(text: str, spelled: str) -> Iterator[re.Match[str]]:
+    """Where a word stands as a whole."""
+    at = text.find(spelled)
+    while at != -1:
+        found = _word().match(text, at)
+        if found and found.end() == at + len(spelled) and _begins(text, at):
+            yield found
+        at = text.find(spelled, at + 1)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a letter there is the first of its word; marks that follow no letter belong to none."""
+    while at and _within().match(text, at - 1):
+        at -= 1
+        if text[at].isalnum() or text[at] == "_":
+            return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _others(language: str, only: frozenset[str]) -> set[str]:  # noqa: ARG001 - the key
+    """Words in plain letters that are known to have none of these terms; filled while texts are looked at."""
+    return set()
 
 
 def index_terms(texts: Iterable[str], language: str) -> tuple[str, int]:
@@ -144,6 +185,12 @@ def _inside() -> str:
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     return re.compile(rf"\w[{_inside()}]*")
+
+
+@lru_cache(maxsize=1)
+def _within() -> re.Pattern[str]:
+    """A letter, or a mark as they follow letters."""
+    return re.compile(rf"[{_inside()}]")
 
 
 @lru_cache(maxsize=1)

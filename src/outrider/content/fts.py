@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
-from outrider.content.index import Candidates, Changes, Mark, Posting
+from outrider.content.index import Candidates, Changes, Mark, Posting, terms_of
 from outrider.content.postings import Likely, Memory, Seen, likeliest
 from outrider.content.store_file import StoreFile
 from outrider.core.errors import Unavailable
@@ -32,6 +32,8 @@ class FtsIndex:
         folder: Where the files are; made at first use.
         most: How many of them are held open at once.
     """
+
+    exact = True
 
     def __init__(self, folder: Path, *, most: int = 32) -> None:
         self._folder = folder
@@ -50,7 +52,7 @@ class FtsIndex:
 
     async def candidates(
         self,
-        terms: Collection[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         *,
@@ -58,17 +60,18 @@ class FtsIndex:
         marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """The likeliest chunks of all stores together, by BM25 with their common figures."""
-        return await anyio.to_thread.run_sync(self._candidates, list(terms), stores, limit, within, marks or {})
+        return await anyio.to_thread.run_sync(self._candidates, words, stores, limit, within, marks or {})
 
     def _candidates(
         self,
-        terms: Sequence[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         within: Collection[str] | None,
         marks: Mapping[str, Mark],
     ) -> Candidates:
         stores = [store for store in stores if marks.get(store) != Mark()]  # without a change there is no file
+        terms = terms_of(words)
         passing = len(stores) > self._most
         for _ in range(TRIES):
             looks = [self._do(store, lambda file: file.look(terms, within), passing=passing) for store in stores]
@@ -77,7 +80,7 @@ class FtsIndex:
             if behind:
                 return Candidates(behind=behind)
             frequency = _frequency(seen)
-            likely = likeliest(seen, frequency, limit)
+            likely = likeliest(words, seen, frequency, limit)
             named = [(each, self._names(stores[each.store], seen[each.store], each, passing)) for each in likely]
             if all(names is not None for _, names in named):
                 break

@@ -96,11 +96,21 @@ class Candidates:
         return cls(postings, sum(each.chunks for each in found), sum(each.words for each in found), frequency)
 
 
+def terms_of(words: Sequence[tuple[str, ...]]) -> list[str]:
+    """All terms that the words may stand for, each once."""
+    return list(dict.fromkeys(term for terms in words for term in terms))
+
+
 class Index(Protocol):
     """A keyword index over the chunks of all stores. Every method raises Unavailable where the index cannot be used.
 
     Safe for many tasks, and for several processes on the same data.
+
+    Attributes:
+        exact: Whether its likeliest are the best by `ranking.ranked`; where it ranks otherwise, ask for more of them.
     """
+
+    exact: bool
 
     async def generation(self, store: str) -> Mark:
         """Up to where the index reflects the store; `Mark()` if it knows nothing of it."""
@@ -121,17 +131,17 @@ class Index(Protocol):
 
     async def candidates(
         self,
-        terms: Collection[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         *,
         within: Collection[str] | None = None,
         marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
-        """The likeliest chunks that have any of the terms.
+        """The likeliest chunks that have any of the words.
 
         Args:
-            terms: Index terms, each once.
+            words: For each word of the query, as often as it occurs, the terms that it may stand for.
             stores: Where to look.
             limit: So many at least of all stores together, if there are; more may come.
             within: Only chunks of these contents.

@@ -4,18 +4,18 @@ BM25 over arrays takes a tenth of what FTS5's own takes, which looks up each mat
 a quarter of them: 0.1 ms against 1.3), and over several stores it counts with the figures of all of them.
 """
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from outrider.content.ranking import K1, B
+from outrider.content.ranking import K1, B, weighted
 
 if TYPE_CHECKING:
     import numpy as np
 
+ID, COUNT = "i", "H"  # how numbers of rows and counts are kept, in the machine's order: array's and numpy's letters
 MOST_BYTES = 64_000_000  # kept of all stores together
 
 
@@ -106,22 +106,32 @@ def numbers(text: str | None) -> "np.ndarray":
     return np.fromstring(text or "", np.int64, sep=",")
 
 
-def counted(rows: "np.ndarray", found: "np.ndarray") -> Occurrences:
-    """Occurrences of a term: the row of each of them, of all the store's rows. Rows that are unknown are left out."""
+def occurrences(rows: "np.ndarray", ids: bytes, counts: bytes) -> Occurrences:
+    """Occurrences of a term out of what is kept of them; rows that are no longer there are left out.
+
+    Args:
+        rows: All of the store, int64 (n), ascending.
+        ids: Rows that have the term, ascending, int32 (m).
+        counts: How often each has it, uint16 (m).
+    """
     import numpy as np
 
-    each, counts = np.unique(found, return_counts=True)
-    places = np.searchsorted(rows, each)
+    each, times = np.frombuffer(ids, ID), np.frombuffer(counts, COUNT).astype(np.int32)
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and len(each) and each[0] >= rows[0] and each[-1] <= rows[-1]:
+        return Occurrences(each - np.int32(rows[0]), times)
+    places = np.searchsorted(rows, each).astype(np.int32)
     there = np.append(rows, -1)[places] == each
-    return Occurrences(places[there].astype(np.int32), counts[there].astype(np.int32))
+    return Occurrences(places[there], times[there])
 
 
-def likeliest(seen: Sequence[Seen], frequency: Mapping[str, int], limit: int) -> list[Likely]:
-    """The `limit` best chunks of all stores together by BM25, each term by itself."""
+def likeliest(
+    query: Sequence[tuple[str, ...]], seen: Sequence[Seen], frequency: Mapping[str, int], limit: int
+) -> list[Likely]:
+    """The `limit` best chunks of all stores together, by the same measure as `ranking.ranked`."""
     import numpy as np
 
     chunks, words = sum(each.chunks for each in seen), sum(each.words for each in seen)
-    weights = {term: math.log(1 + (chunks - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+    weights = weighted(query, frequency, chunks)
     average = words / chunks if words else 1.0
     best = [_best(each, weights, average, limit) for each in seen]
     if not best or not limit:
@@ -139,20 +149,36 @@ def likeliest(seen: Sequence[Seen], frequency: Mapping[str, int], limit: int) ->
     ]
 
 
-def _best(seen: Seen, weights: Mapping[str, float], average: float, limit: int) -> "tuple[np.ndarray, np.ndarray]":
+def _best(
+    seen: Seen, weights: Mapping[tuple[str, ...], float], average: float, limit: int
+) -> "tuple[np.ndarray, np.ndarray]":
     """Places and scores of a store's best chunks."""
     import numpy as np
 
-    scores = np.zeros(len(seen.store.rows), np.float32)
-    norms = K1 * (1 - B) + (K1 * B / average) * seen.store.lengths
-    for term, (places, counts) in seen.terms.items():
-        scores[places] += weights[term] * counts / (counts + norms[places])
+    scores = np.zeros(len(seen.store.rows))
+    for terms, weight in weights.items():
+        found = [seen.terms[term] for term in terms if term in seen.terms]
+        if found:
+            places, counts = found[0] if len(found) == 1 else _either(found, len(scores))
+            norms = K1 * (1 - B) + (K1 * B / average) * seen.store.lengths[places]
+            scores[places] += weight * counts / (counts + norms)
     if seen.within is not None:
         scores[~seen.within] = 0
     places = np.flatnonzero(scores)
     if len(places) > limit:
         places = places[np.argpartition(scores[places], -limit)[-limit:]] if limit else places[:0]
     return places, scores[places]
+
+
+def _either(found: Sequence[Occurrences], chunks: int) -> Occurrences:
+    """Of several terms the one that a chunk has most often."""
+    import numpy as np
+
+    most = np.zeros(chunks, np.int32)
+    for places, counts in found:
+        most[places] = np.maximum(most[places], counts)
+    places = np.flatnonzero(most).astype(np.int32)
+    return Occurrences(places, most[places])
 
 
 def _of(found: Occurrences, places: "np.ndarray") -> "np.ndarray":

@@ -27,13 +27,18 @@ def ranked(query: Sequence[tuple[str, ...]], found: Candidates) -> list[tuple[st
         Scores from 0 to 1, of chunks that match at all. 1 is what endless repetition of every word of the query would
         reach, so scores of different queries and stores can be compared, and a threshold means something.
     """
-    weights = {
-        terms: times * _idf(terms, found.frequency, found.chunks) for terms, times in Counter(query).items() if terms
-    }
+    weights = weighted(query, found.frequency, found.chunks)
     most = (K1 + 1) * sum(weights.values())
     average = found.words / found.chunks if found.words else 1.0
     scores = [(each.chunk, _score(each, weights, average) / most) for each in found.postings] if most else []
     return sorted((each for each in scores if each[1] > 0), key=lambda each: (-each[1], each[0]))
+
+
+def weighted(
+    query: Sequence[tuple[str, ...]], frequency: Mapping[str, int], chunks: int
+) -> dict[tuple[str, ...], float]:
+    """What each word of a query counts."""
+    return {terms: times * _idf(terms, frequency, chunks) for terms, times in Counter(query).items() if terms}
 
 
 def _idf(terms: Sequence[str], frequency: Mapping[str, int], chunks: int) -> float:

@@ -3,9 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
-
-import anyio.to_thread
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from outrider.content.analysis import query_terms
 from outrider.content.following import Follower
@@ -15,6 +13,8 @@ from outrider.content.ranking import ranked
 from outrider.core.db import Database
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from outrider.content.vectors import Vectors
 
 Mode = Literal["keyword", "semantic", "hybrid"]
@@ -22,7 +22,9 @@ CANDIDATES = 100  # that an index is asked for at least, since its own ranking i
 PER_HIT = 5  # and for each hit that is wanted
 NOTHING = 0.005  # a likeness that would be told as 0.00
 TERMS = 64  # words of a query that count
-IDS_AT_ONCE = 500
+SPARE = 2  # times as many passages as wanted are chosen: some may be gone by now
+OF_CHUNK = ("id", "content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
+OF_CONTENT = ("language", "filename", "mime_type", "title", "source", "uploaded_at")
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,10 @@ class Searching:
             return Found()
         best = await self._ranking(query, words, stores, options, within)
         least = max(options.threshold, NOTHING if options.mode != "keyword" else 0.0)
-        chosen = [each for each in best if each[1] >= least][: options.top_n * 2]
-        rows = await self._rows([chunk for chunk, _ in chosen])
-        kept = [(chunk, score) for chunk, score in chosen if chunk in rows][: options.top_n]
-        terms = frozenset(term for terms in words for term in terms)
-        hits = await anyio.to_thread.run_sync(
-            lambda: [_hit(rows[chunk], score, options.mode, terms) for chunk, score in kept]
+        chosen = [each for each in best if each[1] >= least][: options.top_n * SPARE]
+        shown = Shown(options.mode, frozenset(term for terms in words for term in terms))
+        hits = await self._database.short(
+            lambda connection: _hits(connection, chosen, options.top_n, shown), write=False
         )
         return Found(await self._with_neighbours(hits, options.neighbours) if options.neighbours else hits)
 
@@ -153,7 +153,7 @@ class Searching:
         """Chunk ids with scores, best first."""
         limit = max(options.top_n * PER_HIT, CANDIDATES)
         if options.mode == "keyword" or self._vectors is None:
-            return await self._by_words(words, stores, limit, within)
+            return await self._by_words(words, stores, options.top_n * SPARE if self._index.exact else limit, within)
         near = [
             (each.chunk, each.score) for each in await self._vectors.nearest(query, list(stores), limit, within=within)
         ]
@@ -171,14 +171,13 @@ class Searching:
         limit: int,
         within: Collection[str] | None,
     ) -> list[tuple[str, float]]:
-        terms = list(dict.fromkeys(term for each in words for term in each))
-        if not terms:
+        if not any(words):
             return []
         marks = {store: each.mark for store, each in stores.items()}
-        found = await self._index.candidates(terms, list(stores), limit, within=within, marks=marks)
+        found = await self._index.candidates(words, list(stores), limit, within=within, marks=marks)
         if found.behind:
             await self._follower.catch_up(found.behind, {store: marks[store] for store in found.behind})
-            found = await self._index.candidates(terms, list(stores), limit, within=within)
+            found = await self._index.candidates(words, list(stores), limit, within=within)
         return ranked(words, found)
 
     async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
@@ -199,12 +198,6 @@ class Searching:
         if options.until is not None:
             query = query.where(table.c.uploaded_at <= options.until)
         return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
-
-    async def _rows(self, chunks: Sequence[str]) -> dict[str, Any]:
-        """The rows of these chunks that are (still) there, with what is said of their contents."""
-        given = {"ids": list(chunks[:IDS_AT_ONCE])}
-        found = await self._database.short(lambda connection: list(connection.execute(_hits(), given)), write=False)
-        return {row.id: row for row in found}
 
     async def _with_neighbours(self, hits: Sequence[Hit], count: int) -> list[Hit]:
         return [await self._surrounded(hit, count) for hit in hits]
@@ -228,16 +221,35 @@ class Searching:
         return replace(hit, before=whole[: max(hit.start - first, 0)], after=whole[hit.end - first :])
 
 
+class Shown(NamedTuple):
+    """How hits are shown: what kind they are of, and the terms that they are to show."""
+
+    kind: Mode
+    terms: frozenset[str]
+
+
+def _hits(connection: "Connection", best: Sequence[tuple[str, float]], count: int, shown: Shown) -> list[Hit]:
+    """The first of these chunks that are (still) there: mostly one query, more where some are gone."""
+    hits: list[Hit] = []
+    for first in range(0, len(best), count):
+        some = dict(best[first : first + count])
+        rows = {row[0]: row for row in connection.execute(_by_id(), {"ids": list(some)})}
+        hits += [_hit(rows[chunk], score, shown) for chunk, score in some.items() if chunk in rows]
+        if len(hits) >= count:
+            break
+    return hits[:count]
+
+
 @lru_cache(maxsize=1)
-def _hits() -> Any:
+def _by_id() -> Any:
     """Chunks by their ids with what is said of their contents; built once, which takes longer than asking."""
     from sqlalchemy import bindparam, select
 
     from outrider.content.tables import content_chunks as table
     from outrider.content.tables import content_stores, contents
 
-    names = ("filename", "mime_type", "title", "source", "language", "uploaded_at")
-    query = select(table, *(contents.c[name] for name in names)).join(contents, contents.c.id == table.c.content_id)
+    query = select(*(table.c[name] for name in OF_CHUNK), *(contents.c[name] for name in OF_CONTENT))
+    query = query.join(contents, contents.c.id == table.c.content_id)
     query = query.join(content_stores, content_stores.c.id == table.c.store_id)
     return query.where(table.c.id.in_(bindparam("ids", expanding=True)))
 
@@ -252,9 +264,8 @@ def joined(rows: Sequence[Any]) -> str:
     return "".join(parts)
 
 
-def _hit(row: Any, score: float, kind: Mode, terms: frozenset[str]) -> Hit:
-    excerpt = best_excerpt(row.text, terms, row.language)
-    names = ("content_id", "store_id", "text", "start", "end", "from_line", "to_line", "heading")
-    about = ("filename", "mime_type", "title", "source", "uploaded_at")
-    facts = {name: getattr(row, name) for name in (*names, *about)}
-    return Hit(chunk_id=row.id, score=min(max(score, 0.0), 1.0), kind=kind, excerpt=excerpt, **facts)
+def _hit(row: Any, score: float, shown: Shown) -> Hit:
+    chunk, content, store, text, start, end, first, last, heading, language, *about = row
+    excerpt = best_excerpt(text, shown.terms, language)
+    score = min(max(score, 0.0), 1.0)
+    return Hit(chunk, content, store, score, shown.kind, text, start, end, first, last, heading, excerpt, *about)

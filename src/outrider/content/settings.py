@@ -19,5 +19,7 @@ class ContentSettings(BaseModel, extra="forbid", defer_build=True):
     )
     file_bytes: int = Field(default=50_000_000, ge=1_000, description="Size of the largest file that is taken")
     text_chars: int = Field(default=10_000_000, ge=1_000, description="Characters of the longest text that is kept")
-    open_indexes: int = Field(default=32, ge=1, le=1_000, description="Keyword indexes of stores held open at once")
+    open_indexes: int = Field(
+        default=128, ge=1, le=1_000, description="Keyword indexes of stores held open at once, if so many files may be"
+    )
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -1,7 +1,7 @@
 """Content stores on SQLite and on Postgres: rows and indexes say the same, whatever happened in between."""
 
 import shutil
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 import postgres
+import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.fts import FtsIndex
 from outrider.content.record import Record
@@ -22,17 +23,15 @@ EVIL = "nul \0 lone \ud800 surrogate, 日本語\r\nand\ra\u2028line 👨\u200d�
 
 
 @pytest.fixture(scope="module")
-def server() -> Generator[str]:
-    assert POSTGRES
-    with postgres.running(POSTGRES) as address:
-        yield address
+def one_for_all(server: postgres.Server) -> str:
+    return server.migrated()
 
 
 @pytest.fixture(params=["sqlite", *(["postgres"] if POSTGRES else [])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return request.getfixturevalue("server")
-    return f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
+        return request.getfixturevalue("one_for_all")
+    return f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / 'outrider.db')}"
 
 
 @pytest.fixture
@@ -202,7 +201,7 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
         assert kept.id in await ids(content, call, "tea")
         assert await ids(content, call, "coffee") == set()
         store = await content.store(call)
-        found = await FtsIndex(tmp_path / "content" / "keywords").candidates(["coffee"], [store.id], 10)
+        found = await FtsIndex(tmp_path / "content" / "keywords").candidates([("coffee",)], [store.id], 10)
         assert (list(found.postings), found.chunks) == ([], 2)
 
 

@@ -26,6 +26,8 @@ class GrowingIndex:
         limit: Chunks that a store may have in the small one.
     """
 
+    exact = False
+
     def __init__(self, small: Index, large: LargeIndex, *, limit: int = LARGE) -> None:
         self._small = small
         self._large = large
@@ -47,7 +49,7 @@ class GrowingIndex:
 
     async def candidates(
         self,
-        terms: Collection[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         *,
@@ -60,7 +62,7 @@ class GrowingIndex:
         for index in (self._small, self._large):
             some = [store for store, home in homes if home is index]
             if some:
-                both = _sum(both, await index.candidates(terms, some, limit, within=within, marks=marks))
+                both = _sum(both, await index.candidates(words, some, limit, within=within, marks=marks))
         return both
 
     async def rebuild(self, store: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from outrider.content.index import Candidates, Changes, Entry, Mark, Posting
+from outrider.content.index import Candidates, Changes, Entry, Mark, Posting, terms_of
 from outrider.core.db import Database
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class PostgresIndex:
         database: A Postgres one; the index may share it with the rows.
     """
 
+    exact = False
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._made = False
@@ -129,7 +131,7 @@ class PostgresIndex:
 
     async def candidates(
         self,
-        terms: Collection[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         *,
@@ -137,7 +139,7 @@ class PostgresIndex:
         marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """The likeliest chunks of all stores together, among those that have the rarest terms."""
-        asked = {"stores": list(stores), "terms": list(terms)}
+        asked = {"stores": list(stores), "terms": terms_of(words)}
         figures, counted = await self._read([(FIGURES, asked), (FREQUENCIES, asked)])
         reached = {row.store_id: Mark(row.generation, row.stamp) for row in figures}
         behind = [store for store, mark in (marks or {}).items() if reached.get(store, Mark()) != mark]

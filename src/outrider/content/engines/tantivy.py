@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio.to_thread
 
-from outrider.content.index import Candidates, Changes, Entry, Mark, Posting
+from outrider.content.index import Candidates, Changes, Entry, Mark, Posting, terms_of
 from outrider.core.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -52,6 +52,8 @@ class TantivyIndex:
         most: How many of them are held open at once.
     """
 
+    exact = False
+
     def __init__(self, folder: Path, *, most: int = 16) -> None:
         self._folder = folder
         self._most = most
@@ -72,7 +74,7 @@ class TantivyIndex:
 
     async def candidates(
         self,
-        terms: Collection[str],
+        words: Sequence[tuple[str, ...]],
         stores: Sequence[str],
         limit: int,
         *,
@@ -80,7 +82,7 @@ class TantivyIndex:
         marks: Mapping[str, Mark] | None = None,
     ) -> Candidates:
         """The likeliest chunks of each store by tantivy's own BM25, and the figures of all searched stores."""
-        wanted = list(terms)
+        wanted = terms_of(words)
         looks = [await self._in_thread(each, lambda folder: folder.find(wanted, limit, within)) for each in stores]
         known = marks or {}
         behind = [store for store, (mark, _) in zip(stores, looks, strict=True) if known.get(store, mark) != mark]
