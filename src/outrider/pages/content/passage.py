@@ -172,8 +172,8 @@ class Passage:
 
     def _keep(self, pieces: list[Piece]) -> None:
         page = self.page
-        words = "".join([piece if isinstance(piece, str) else SOUNDS[piece[0]] for piece in pieces])
-        text = " ".join(words.split())
+        words = [piece if isinstance(piece, str) else SOUNDS[piece[0]] for piece in pieces]
+        text = " ".join(("".join(words) if len(words) > 1 else words[0]).split())
         page.texts.append(text)
         page.pieces.append(pieces)
         page.rows.append(

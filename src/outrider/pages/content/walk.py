@@ -6,8 +6,8 @@ dropped by rows; two line breaks in a row end a block, since old pages know no o
 
 import re
 from collections.abc import Callable
-from itertools import islice
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 from outrider.pages.content.blocks import NEXT_CELL, NUMBER, TAGS, Blocks, Formula, Given
 from outrider.pages.content.formula import of_math, of_script
@@ -34,8 +34,12 @@ CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
 RULED = 500  # characters that rules of style sheets hide at least, if they are not to be trusted
 CURTAIN_SHARE = 0.3  # of all of the page's text
 NODES = 200_000
-PLAIN, BLOCK, MARK, LINK, CELL, PRE, DROP, LINE_OF_CODE = range(8)  # what an element on the stack does when it ends
+OWN_NUMBERS = 1_000  # from which on the parser's numbers of names are those of the page's own names; it knows 200
+# What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
+PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, NOTHING, DROP, HIDDEN = range(10)
+INLINE = ("span", "u", "small", "font", "big", "abbr", "cite", "q", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
 Hides = Callable[[Given], bool]
+Action = Callable[["Walk", Any, str], int]
 
 
 def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -> Blocks:
@@ -61,127 +65,112 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
 
 
 class Walk(Passage):
-    """One pass over a tree in document order; `ids` and `ends` are the stack of open elements."""
+    """One pass over a tree in document order."""
 
-    __slots__ = (
-        "actions", "by_rule", "drop_height", "ends", "hidden_from", "hidden_here", "ids", "ruled", "ruled_here",
-        "shown", "signatures",
-    )  # fmt: skip
+    __slots__ = ("above", "by_rule", "hidden_from", "left", "ruled", "ruled_here", "shown", "signatures")
 
     def __init__(self, by_rule: Hides | None, shown: frozenset[int] = frozenset()) -> None:
         super().__init__()
         self.by_rule = by_rule
         self.shown = shown
-        self.hidden_here = False
-        self.drop_height = 0  # of the stack, from which everything is dropped; 0 for nothing
+        self.above: list[tuple[Any, int]] = []  # the open elements, and what they do when they end
+        self.left = 0
         self.hidden_from: dict[int, int] = {}
         self.ruled_here, self.ruled = False, 0  # by a rule of a style sheet; characters so hidden
-        self.ids: list[int] = []
-        self.ends: list[int] = []
         self.signatures: dict[tuple[int, int, str], int] = {}
-        self.actions: dict[str, Callable[[Any, str], None]] = {
-            **dict.fromkeys(TAGS, self._block),
-            **dict.fromkeys(("dir", "html", "search"), self._block),
-            **dict.fromkeys(("td", "th"), self._cell),
-            **dict.fromkeys(("pre", "xmp", "listing"), self._pre),
-            **dict.fromkeys(MARKED, self._mark),
-            **dict.fromkeys(DROPPED, self._drop),
-            **dict.fromkeys(IGNORED, self._ignore),
-            "a": self._link, "br": self._break, "img": self._image, "hr": self._rule, "math": self._math,
-            "noscript": self._noscript, "script": self._script,
-        }  # fmt: skip
 
     def run(self, body: Any, nodes: int) -> Blocks:
         """Walks from the body's node down, over so many nodes."""
-        self._element(body, "body", BLOCK, body.attributes)
-        ids, actions, text, leave, other = self.ids, self.actions, self._text, self._leave, self._other
-        top = body.mem_id
-        walk = body.traverse(include_text=True)
-        next(walk)
-        for node in islice(walk, nodes):
-            above = node.parent.mem_id
-            if above != top:
-                leave(above)
-                top = above
-            tag = node.tag
-            if tag == "-text":
-                if self.drop_height and not self.hidden_here:
-                    continue
+        self._element("body", body.attributes)
+        self.left = nodes
+        above, enter, known, text = self.above, self._enter, _known(), _text_id()
+        node = body.first_child
+        while node is not None or above:
+            if node is None:
+                node, end = above.pop()
+                self._leave(end)
+                node = node.next
+            elif (kind := node.tag_id) == text:
                 words = node.text_content
                 if self.filled or self.listing or not words.isspace():
-                    text(words)
-                continue
-            if self.drop_height:
-                self._below_dropped(node, tag)
+                    self.add(words)
+                node = node.next
             else:
-                actions.get(tag, other)(node, tag)
-            if self.full:
-                break
-            top = ids[-1]
-        self.page.cut = self.full or next(walk, None) is not None
-        leave(-1)
-        self.actions = {}  # its methods point back here: without a cycle all goes at once
+                node = enter(node, *(known.get(kind) or _unknown(node)))
+        self._close()
         return self.page
 
-    def _text(self, text: str) -> None:
-        """Takes in a text node."""
-        if not self.drop_height:
-            self.add(text)
-        elif self.hidden_here:
-            self.page.hidden += len(text.strip())
+    def _enter(self, node: Any, action: Action, tag: str) -> Any:
+        """Takes in an element; what comes next: the first node in it, the next one beside it, or None."""
+        end = action(self, node, tag)
+        self.left -= 2  # it and the text before it
+        if self.full or self.left < 0:
+            return self._stop(end)
+        if end < NOTHING:
+            inner = node.first_child
+            if inner is not None:
+                self.above.append((node, end))
+                return inner
+            self._leave(end)
+        elif end > NOTHING:
+            self._pass_over(node, end)
+        return node.next
 
-    def _below_dropped(self, node: Any, tag: str | None) -> None:
-        if tag and tag[0] != "-":
-            self.ids.append(node.mem_id)
-            self.ends.append(PLAIN)
+    def _stop(self, end: int) -> None:
+        """Ends all that is open: the page holds more than is looked at."""
+        self.page.cut = True
+        for _, each in reversed([*self.above, (None, end)]):
+            self._leave(each)
+        self.above.clear()
+
+    def _pass_over(self, node: Any, end: int) -> None:
+        """Leaves out what an element holds; counts the characters of what is hidden."""
+        if _holds_elements(node):
+            self.seam |= SHUT
+        if end == DROP:
+            return
+        inside = [each.text_content for each in node.traverse(include_text=True)]
+        chars = self.hidden_from[node.mem_id] = sum([len(text.strip()) for text in inside if text])
+        self.page.hidden += chars
+        self.ruled += chars * self.ruled_here
+        self.left -= len(inside)
 
     def _hides(self, node: Any, tag: str, given: Given) -> bool:
-        """Whether an element is hidden; if so, its content is dropped from here on."""
+        """Whether an element is hidden."""
         own = not CLUES.isdisjoint(given) and hides(given)
         if not own and not (self.by_rule and self.by_rule(given)):
             return False
         if tag in NEVER_HIDDEN or node.mem_id in self.shown or "math" in (given.get("class") or ""):
             return False
-        self._drop(node, tag)
-        self.hidden_here = True
         self.ruled_here = not own
         return True
 
-    def _ignore(self, node: Any, _tag: str) -> None:
-        if node.first_child is not None:  # as in MathML and SVG
-            self.ids.append(node.mem_id)
-            self.ends.append(PLAIN)
+    def _ignore(self, node: Any, _tag: str) -> int:
+        return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG
 
-    def _drop(self, node: Any, _tag: str) -> None:
-        self.ids.append(node.mem_id)
-        self.ends.append(DROP)
-        self.drop_height = len(self.ids)
-        self.hidden_here = False
-        self.hidden_from[node.mem_id] = self.page.hidden
+    def _drop(self, _node: Any, _tag: str) -> int:
+        return DROP
 
-    def _other(self, node: Any, tag: str | None) -> None:
-        """An element without an action: of our own page's making, or inline without a meaning."""
-        if tag is None:
-            return
-        if "-" in tag and tag[:4] != "mjx-":
-            self._block(node, tag)
-            return
+    def _named(self, node: Any, tag: str) -> int:
+        """An element of the page's own making, or inline without a meaning."""
+        return self._block(node, tag) if "-" in tag and tag[:4] != "mjx-" else self._inline(node, tag)
+
+    def _inline(self, node: Any, tag: str) -> int:
+        """An inline element without a meaning."""
         given, end = node.attributes, PLAIN
         if given:
             if self._hides(node, tag, given):
-                return
+                return HIDDEN
             if names := given.get("class"):
                 if names in FURNITURE and tag not in BEARING:
-                    self._drop(node, tag)
-                    return
+                    return DROP
                 self.inner |= bits(names)
                 if self.listing and LINES.search(names):
                     self.line_of_listing()
                     end = LINE_OF_CODE
             self._note(tag, given)
         self.seam |= OPENED
-        self.ids.append(node.mem_id)
-        self.ends.append(end)
+        return end
 
     def _note(self, tag: str, given: Given) -> None:
         """Notes the place that an inline element names, and the time that it tells."""
@@ -190,92 +179,88 @@ class Walk(Passage):
         if tag == "time" and (value := given.get("datetime")):
             self.page.times.setdefault(len(self.page.texts), value.strip()[:40])
 
-    def _block(self, node: Any, tag: str) -> None:
+    def _block(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
             if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
-                return
+                return HIDDEN
             if "role" in given and given["role"] == "heading":
                 tag = _heading(given)
         if self.pieces:
             self.flush()
-        self._element(node, tag, BLOCK, given)
+        self._element(tag, given)
+        return BLOCK
 
-    def _cell(self, node: Any, tag: str) -> None:
+    def _cell(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given and self._hides(node, tag, given):
-            return
+            return HIDDEN
         if self.filled:
             self.pieces.append((NEXT_CELL, -1))
-        self._element(node, tag, CELL, given)
+        self._element(tag, given)
+        return CELL
 
-    def _pre(self, node: Any, tag: str) -> None:
+    def _pre(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given and self._hides(node, tag, given):
-            return
+            return HIDDEN
         if self.pieces:
             self.flush()
-        self._element(node, "pre", PRE, given)
+        self._element("pre", given)
         self.listing += 1
+        return PRE
 
-    def _mark(self, node: Any, tag: str) -> None:
+    def _mark(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
             if self._hides(node, tag, given):
-                return
+                return HIDDEN
             if tag == "code" and self.listing and given.get("class"):
                 self.page.given.setdefault(self.current, given)
         self.mark(tag)
-        self.ids.append(node.mem_id)
-        self.ends.append(MARK)
+        return MARK
 
-    def _link(self, node: Any, tag: str) -> None:
+    def _link(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
             if self._hides(node, tag, given):
-                return
+                return HIDDEN
             if names := given.get("class"):
                 if names in FURNITURE:
-                    self._drop(node, tag)
-                    return
+                    return DROP
                 self.inner |= bits(names)
             if name := given.get("id") or given.get("name"):
                 self.name_place(name)
         self.link(given.get("href") or "")
-        self.ids.append(node.mem_id)
-        self.ends.append(LINK)
+        return LINK
 
-    def _break(self, node: Any, tag: str) -> None:
-        self._ignore(node, tag)
+    def _break(self, node: Any, tag: str) -> int:
         self.break_line()
+        return self._ignore(node, tag)
 
-    def _image(self, node: Any, tag: str) -> None:
-        self._ignore(node, tag)
+    def _image(self, node: Any, tag: str) -> int:
         self.show(node.attributes)
+        return self._ignore(node, tag)
 
-    def _rule(self, node: Any, tag: str) -> None:
+    def _rule(self, node: Any, tag: str) -> int:
         self.flush()
-        self._ignore(node, tag)
+        return self._ignore(node, tag)
 
-    def _math(self, node: Any, tag: str) -> None:
+    def _math(self, node: Any, tag: str) -> int:
         if formula := of_math(node):
             self.add(Formula(formula))
-            self._drop(node, tag)
-        else:
-            self._other(node, tag)
+            return DROP
+        return self._inline(node, tag)
 
-    def _script(self, node: Any, tag: str) -> None:
+    def _script(self, node: Any, _tag: str) -> int:
         if formula := of_script(node):
             self.add(Formula(formula))
-        self._drop(node, tag)
+        return DROP
 
-    def _noscript(self, node: Any, tag: str) -> None:
-        if len(node.text(strip=True)) < NOSCRIPT_TEXT:
-            self._drop(node, tag)
-        else:
-            self._block(node, tag)
+    def _noscript(self, node: Any, tag: str) -> int:
+        return DROP if len(node.text(strip=True)) < NOSCRIPT_TEXT else self._block(node, tag)
 
-    def _element(self, node: Any, tag: str, end: int, given: Given) -> None:
+    def _element(self, tag: str, given: Given) -> None:
         """A block-level element begins."""
         page, up = self.page, self.current
         number = NUMBER.get(tag, CUSTOM)
@@ -304,38 +289,22 @@ class Walk(Passage):
         page.elements.append((up, number, own, inherited, signature, len(page.texts)))
         page.last.append(0)
         page.names.append(names)
-        self.ids.append(node.mem_id)
-        self.ends.append(end)
 
-    def _leave(self, above: int) -> None:
-        """Closes what is open below a node."""
-        ids, ends, page = self.ids, self.ends, self.page
-        while ids and ids[-1] != above:
-            node, end = ids.pop(), ends.pop()
-            if end == BLOCK:
-                if self.pieces:
-                    self.flush()
-                me = self.current
-                page.last[me] = len(page.texts)
-                self.current = page.elements[me][0]
-            elif end:
-                self._end(node, end)
-            else:
-                self.seam |= SHUT
-
-    def _end(self, node: int, end: int) -> None:
-        """An element that is not only an inline or a block-level one ends."""
-        if end == MARK:
-            self.end_mark()
+    def _leave(self, end: int) -> None:
+        """An element ends."""
+        if end == BLOCK:
+            self._close()
+        elif end == PLAIN:
+            self.seam |= SHUT
         elif end == LINK:
             self.end_link()
-        elif end == LINE_OF_CODE:
-            self.line_of_listing()
-        elif end == DROP:
-            self._shown_again(node)
+        elif end == MARK:
+            self.end_mark()
         elif end == CELL:
             self._close_cell()
-        else:
+        elif end == LINE_OF_CODE:
+            self.line_of_listing()
+        elif end == PRE:
             self._close()
             self.listing -= 1
 
@@ -358,14 +327,53 @@ class Walk(Passage):
         page.last[me] = len(page.texts)
         self.current = page.elements[me][0]
 
-    def _shown_again(self, node: int) -> None:
-        """A dropped element ends; what it hid is known now."""
-        if len(self.ids) < self.drop_height:
-            self.drop_height = 0
-            self.hidden_here = False
-            chars = self.hidden_from[node] = self.page.hidden - self.hidden_from[node]
-            self.ruled += chars * self.ruled_here
-            self.ruled_here = False
+    ACTIONS: ClassVar[dict[str, Action]] = {
+        **dict.fromkeys(TAGS, _block),
+        **dict.fromkeys(("dir", "html", "search"), _block),
+        **dict.fromkeys(("td", "th"), _cell),
+        **dict.fromkeys(("pre", "xmp", "listing"), _pre),
+        **dict.fromkeys(MARKED, _mark),
+        **dict.fromkeys(DROPPED, _drop),
+        **dict.fromkeys(IGNORED, _ignore),
+        **dict.fromkeys(INLINE, _inline),
+        "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
+        "": _named,
+    }  # fmt: skip
+
+
+def _unknown(node: Any) -> tuple[Action, str]:
+    """What to do with an element whose number tells nothing: it is of the page's own making, or a rare one."""
+    tag = node.tag or "-comment"
+    return Walk.ACTIONS.get(tag) or Walk.ACTIONS[""], tag
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[int, tuple[Action, str]]:
+    """What to do with elements, by the parser's numbers of their names: those cost less to ask for than names.
+
+    Only names that the parser knows have numbers that are the same in every tree.
+    """
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser("<!---->")
+    numbers = {tag: tree.create_node(tag).tag_id for tag in Walk.ACTIONS if tag and tag[0] != "-"}
+    numbers["-comment"] = tree.root.prev.tag_id
+    return {number: (Walk.ACTIONS[tag], tag) for tag, number in numbers.items() if number < OWN_NUMBERS}
+
+
+@lru_cache(maxsize=1)
+def _text_id() -> int:
+    """The parser's number of text."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    return LexborHTMLParser("x").body.first_child.tag_id
+
+
+def _holds_elements(node: Any) -> bool:
+    inner = node.first_child
+    while inner is not None and not inner.is_element_node:
+        inner = inner.next
+    return inner is not None
 
 
 def _heading(given: Given) -> str:

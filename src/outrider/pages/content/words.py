@@ -130,9 +130,14 @@ def role(name: str) -> int:
 
 def _read(name: str) -> int:
     """The categories of one name's words; remembered."""
-    found = BITS.get(name.replace("-", "").replace("_", "").lower(), 0)
-    for part in PARTS.findall(name):
-        found |= BITS.get(part.lower(), 0)
+    parts = name.replace("_", "-").split("-")
+    whole = "".join(parts)
+    if not (whole.islower() and whole.isalpha() and whole.isascii()):
+        parts, whole = [part.lower() for part in PARTS.findall(name)], whole.lower()
+    found = BITS.get(whole, 0)
+    for part in parts:
+        if part in BITS:
+            found |= BITS[part]
     if len(_tokens) > MEMORY:
         _tokens.clear()
     _tokens[name] = found
