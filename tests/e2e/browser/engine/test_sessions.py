@@ -202,13 +202,13 @@ def processes_of(group: int, profile: Path) -> set[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
-async def test_a_hundred_sessions_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
+async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     many = Browsers(BrowserSettings(warm=1, max_sessions=100), site.guard, tmp_path / "data")
     try:
 
         async def visit() -> None:
-            for number in range(25):
+            for number in range(10):
                 url = "about:blank" if number % 5 else f"{site.here}/form"
                 session, there = await many.open("test", url, Options(title="one of many"))
                 assert there.url == url
