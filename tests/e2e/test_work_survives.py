@@ -1,0 +1,151 @@
+"""An agent's whole work under kill -9 at any moment: what was answered is there, nothing is torn, nothing runs on.
+
+`OUTRIDER_KILLS=200 pytest tests/e2e/test_work_survives.py` kills two hundred times.
+"""
+
+import io
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import fakes
+from outrider.app import App, open_app
+from sandboxes import processes_with
+from site_app import Answer, Site
+from work_crash import CALL, PAGES, SLEEP, settings
+
+pytestmark = pytest.mark.anyio
+ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
+PROGRAM = Path(__file__).parent.parent / "work_crash.py"
+LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
+
+
+def numbered(number: int) -> Answer:
+    links = "".join(f'<a href="/p{each}">to {each}</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < PAGES)
+    return Answer(f"<title>Number {number}</title><main><p>{f'The tide of {number} comes in. ' * 9}</p>{links}")
+
+
+@pytest.fixture
+def place() -> Generator[Path]:
+    """A home that every user can enter: code runs as nobody where we are root."""
+    with tempfile.TemporaryDirectory(prefix="outrider-home-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+class Worker:
+    """A process whose children work until they are killed."""
+
+    def __init__(self, home: Path, site: str) -> None:
+        command = [sys.executable, str(PROGRAM), str(home), site]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=home, text=True)
+
+    async def told(self) -> dict[str, Any]:
+        assert self.process.stdout
+        return json.loads(await anyio.to_thread.run_sync(self.process.stdout.readline))
+
+    async def killed(self, seed: int) -> list[dict[str, Any]]:
+        """Lets a child work until a moment that the seed decides; gives what it was told is done."""
+        assert self.process.stdin
+        print(seed, file=self.process.stdin, flush=True)
+        child = (await self.told())["child"]
+        said = [await self.told()]
+        await anyio.sleep(random.Random(seed).random() * LONGEST)
+        os.kill(child, signal.SIGKILL)
+        while "over" not in said[-1]:
+            said.append(await self.told())
+        return said[:-1]
+
+
+@asynccontextmanager
+async def working(home: Path, site: str) -> AsyncGenerator[Worker]:
+    worker = Worker(home, site)
+    try:
+        assert (await worker.told())["ready"]
+        yield worker
+    finally:
+        worker.process.kill()
+        worker.process.communicate()
+
+
+async def test_nothing_that_was_answered_is_lost_or_torn_and_nothing_runs_on(place: Path):
+    site = Site({f"/p{number}": numbered(number) for number in range(PAGES)})
+    async with fakes.serve(site) as url:
+        history: list[dict[str, Any]] = []
+        async with working(place, url) as worker:
+            for seed in range(1, ROUNDS + 1):
+                with anyio.fail_after(60):
+                    said = await worker.killed(seed)
+                history += said
+                async with open_app(settings(place, url)) as app:
+                    await check(app, place, said)
+        async with open_app(settings(place, url)) as app:
+            await check(app, place, history[-1_000:])
+            await check_crawl(app, url)
+    with closing(sqlite3.connect(place / ".outrider/outrider.db")) as database:
+        assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
+    with anyio.fail_after(30):
+        while processes_with(SLEEP):
+            await anyio.sleep(0.01)
+
+
+async def check(app: App, home: Path, said: list[dict[str, Any]]) -> None:
+    """Everything that was answered is there, and whatever is there is whole."""
+    told = {name: [each[name] for each in said if name in each] for name in ("logged", "ran", "observed", "artifact")}
+    (folder,) = (home / ".outrider/workspaces").glob("*/files")
+    check_files(folder, told)
+    plan = (await app.call("get_current_state", CALL)).data
+    assert told["observed"][-9:] == [each for each in plan["observations"] if each in told["observed"][-9:]]
+    assert all(each["name"].startswith("m") for each in plan["todos"])
+    for uri in told["artifact"]:
+        packed = io.BytesIO((await app.artifacts.read(uri))[1])
+        with zipfile.ZipFile(packed) as archive:
+            assert len(set(archive.read("packed.txt").split())) == 1
+    for each in said:
+        if "playbook" in each:
+            kept = (await app.call("get_playbook", CALL, id=each["playbook"])).data["playbook"]
+            assert {kept["goal"], *(step["description"] for step in kept["workflow"])} == {each["mark"]}
+        if "content" in each:
+            read = await app.call("readContent", CALL, content_id=each["content"])
+            assert each["mark"] in read.text
+            found = (await app.call("keywordSimilaritySearch", CALL, query=each["mark"])).data["results"]
+            assert [hit["contentId"] for hit in found] == [each["content"]]
+
+
+def check_files(folder: Path, told: dict[str, list[str]]) -> None:
+    for path in folder.glob("file*.txt"):
+        lines = path.read_text().splitlines()
+        assert lines == [lines[0]] * int(lines[0].split()[1])
+    logged = (folder / "log.txt").read_text().splitlines() if told["logged"] else []
+    assert [each for each in logged if each in told["logged"]] == told["logged"]
+    assert all(each.endswith("x") for each in logged)
+    for mark in told["ran"]:
+        assert (folder / f"ran-{mark}").read_text() == mark
+    for path in folder.glob("exports/packages/*.zip"):
+        with zipfile.ZipFile(path) as archive:
+            assert archive.testzip() is None
+
+
+async def check_crawl(app: App, site: str) -> None:
+    """The crawl that was killed over and over ends, and each page is in its store once."""
+    (store,) = [each for each in (await app.call("listStores", CALL)).data["stores"] if each["name"] == "site"]
+    more = {"url": f"{site}/p0", "store_id": store["storeId"], "max_pages": PAGES, "max_depth": 9}
+    done = await app.call("web_crawl", CALL, **more)
+    assert done.data["counts"]["read"] == PAGES
+    names = [
+        each["filename"] for each in (await app.call("listContent", CALL, store_id=store["storeId"])).data["contents"]
+    ]
+    assert len(names) == PAGES
