@@ -23,6 +23,8 @@ endif
 ifdef PIP_CERT
 export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
+# Without byte-code on the disk every process would compile all anew, and tests start a thousand.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-scale check lint types layers unit e2e miniwob conformance bench lock screenshots clean
 
@@ -46,10 +48,10 @@ layers: .venv/dev.ready
 	$(RUN)/lint-imports
 
 unit: .venv/dev.ready
-	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --reruns 1 -rR
+	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n $(WORKERS) --reruns 1 -rR
+	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 # Replicas and workers on a real Postgres, killed at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/dev.ready
