@@ -94,10 +94,11 @@ def serving(home: Path, *settings: str) -> Generator[Served]:
 
 @dataclass
 class Site:
-    """A page, and another that comes when the test says so."""
+    """A page, and another that comes when the test says so, `late` seconds after that."""
 
     asked: anyio.Event = field(default_factory=anyio.Event)
     comes: anyio.Event = field(default_factory=anyio.Event)
+    late: float = 0.0
 
     def app(self) -> Starlette:
         async def tea(_: Request) -> Response:
@@ -106,6 +107,7 @@ class Site:
         async def slow(request: Request) -> Response:
             self.asked.set()
             await self.comes.wait()
+            await anyio.sleep(self.late)
             return await tea(request)
 
         return Starlette(routes=[Route("/tea", tea), Route("/slow", slow)])
@@ -209,11 +211,12 @@ async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
 
 async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
     site = Site()
-    chosen = ("serve.notice_seconds=1", "serve.drain_seconds=20")
+    chosen = ("serve.notice_seconds=2", "serve.drain_seconds=20")
     async with reading(home, *chosen, site=site) as (served, pages), httpx2.AsyncClient() as http:
         ready = f"{served.root}/readyz"
         assert (await http.get(ready)).json()["status"] == "ready"
         async with Client(served.url) as client, anyio.create_task_group() as tasks:
+            await client.list_tools()  # else the client asks for the tool's schema after the answer
 
             async def call() -> None:
                 result = await client.call_tool("web_fetch", {"url": f"{pages}/slow"})
@@ -227,6 +230,42 @@ async def test_a_server_that_goes_says_so_and_finishes_what_it_has(home: Path):
                 while (await http.get(ready)).status_code != 503:
                     await anyio.lowlevel.checkpoint()
             assert (await http.get(f"{served.root}/healthz")).status_code == 200
+            site.comes.set()
+        assert "made of leaves" in answers[0]
+        assert await ended(served) == 0
+
+
+@asynccontextmanager
+async def listening(url: str) -> AsyncGenerator[httpx2.Response]:
+    """A subscription, which a server keeps open for as long as it may."""
+    version, prefix = "2026-07-28", "io.modelcontextprotocol/"
+    meta = {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}
+    params = {"_meta": meta, "notifications": {"toolsListChanged": True}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": version}
+    headers |= {"mcp-method": body["method"]}
+    async with httpx2.AsyncClient(timeout=60) as http, http.stream("POST", url, json=body, headers=headers) as stream:
+        assert stream.status_code == 200
+        yield stream
+
+
+async def test_calls_are_finished_after_the_end_of_accepting_and_who_only_listens_is_sent_away(home: Path):
+    # A library below cuts streams off half a second after the end of accepting, unless it is told not to.
+    site, answers = Site(late=1.0), list[str]()
+    async with reading(home, "serve.drain_seconds=3000", site=site) as (served, pages):
+        async with Client(served.url, mode="legacy") as client, anyio.create_task_group() as tasks:
+            await client.list_tools()  # else the client asks for the tool's schema after the answer
+
+            async def call() -> None:
+                answers.append(str((await client.call_tool("web_fetch", {"url": f"{pages}/slow"})).content))
+
+            tasks.start_soon(call)
+            with anyio.fail_after(30):
+                await site.asked.wait()
+                async with listening(served.url) as changes:
+                    served.stop()
+                    async for _ in changes.aiter_bytes():
+                        pass  # it ends by itself
             site.comes.set()
         assert "made of leaves" in answers[0]
         assert await ended(served) == 0

@@ -35,7 +35,7 @@ async def _serve(settings: Loaded) -> None:
     from outrider.app import open_app
     from outrider.app.advertised import advertised
     from outrider.app.web import web
-    from outrider.serve.draining import Draining
+    from outrider.serve.draining import Draining, Streams
     from outrider.serve.listening import address_of, bound
     from outrider.serve.telemetry.observing import observed
 
@@ -44,8 +44,9 @@ async def _serve(settings: Loaded) -> None:
         metrics = await stack.enter_async_context(observed(settings.settings.telemetry))
         app = await stack.enter_async_context(open_app(settings))
         site = web(app, draining=leaving.is_set)
+        streams = Streams(site)
         config = uvicorn.Config(
-            site, host=chosen.host, port=chosen.port, log_level="warning",
+            streams, host=chosen.host, port=chosen.port, log_level="warning",
             log_config=None, timeout_graceful_shutdown=round(chosen.drain_seconds),
             ws_per_message_deflate=False,  # pictures are compressed already
         )  # fmt: skip
@@ -55,7 +56,8 @@ async def _serve(settings: Loaded) -> None:
             app.neighbours.replicas.address = chosen.internal_url or own
         dashboard = stack.enter_context(site.state.dashboard.posted(address_of(taken)))
         told = partial(_announce, address_of(taken), metrics, dashboard)
-        await Draining(config, leaving=leaving, started=told, notice=chosen.notice_seconds).serve(sockets=[taken])
+        server = Draining(config, streams=streams, leaving=leaving, started=told, notice=chosen.notice_seconds)
+        await server.serve(sockets=[taken])
 
 
 def _announce(address: str, metrics: str | None, dashboard: str) -> None:
