@@ -355,7 +355,7 @@ def _known() -> dict[int, tuple[Action, str]]:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser("<!---->")
+    tree: Any = LexborHTMLParser("<!---->")
     numbers = {tag: tree.create_node(tag).tag_id for tag in Walk.ACTIONS if tag and tag[0] != "-"}
     numbers["-comment"] = tree.root.prev.tag_id
     return {number: (Walk.ACTIONS[tag], tag) for tag, number in numbers.items() if number < OWN_NUMBERS}
@@ -366,7 +366,8 @@ def _text_id() -> int:
     """The parser's number of text."""
     from selectolax.lexbor import LexborHTMLParser
 
-    return LexborHTMLParser("x").body.first_child.tag_id
+    tree: Any = LexborHTMLParser("x")
+    return tree.body.first_child.tag_id
 
 
 def _holds_elements(node: Any) -> bool:
