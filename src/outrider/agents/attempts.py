@@ -23,6 +23,7 @@ from outrider.agents.settings import AgentsSettings, Api
 from outrider.agents.steps import Steps, Superseded
 from outrider.agents.stream import Pen, Streams
 from outrider.agents.tools import Hands
+from outrider.core.collecting import keep_imports
 from outrider.core.context import Lender
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
@@ -233,4 +234,5 @@ def _runtime(apis: Sequence[Api]) -> Any:
 
     for api in apis:
         wire.load(api)
+        keep_imports(f"models of {api}")
     return runtime

@@ -1,14 +1,18 @@
 """News of runs between processes: on Postgres, whoever writes an event rings, and those who follow hear it at once.
 
-A bell only says that it is worth looking: what happened stands in the table of events, and who hears nothing looks
-there now and then all the same (postgresql.org/docs/current/sql-notify.html). SQLite has no bell.
+A ring brings the events along where they fit into one, so that nobody has to look for them; else it only says that
+it is worth looking. What happened stands in the table of events in any case, and who hears nothing looks there now and
+then all the same (postgresql.org/docs/current/sql-notify.html). SQLite has no bell.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from outrider.agents.event import RunEvent
+from outrider.core.collecting import keep_imports
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError
 
@@ -19,17 +23,40 @@ log = logging.getLogger(__name__)
 CHANNEL = "outrider_runs"
 AGAIN = 1.0  # seconds until a lost connection is made again
 WAITING = "waiting"  # rung where a run waits for a process with room
+LARGEST = 7_900  # bytes of one ring: Postgres takes less than 8,000
 ALIVE = 30.0  # seconds without a ring after which the connection is tried
 
 
-def ring(connection: "Connection", run_ids: Iterable[str]) -> None:
-    """Tells the others of news of these runs, once the transaction is stored."""
+def ring(connection: "Connection", what: Iterable[str]) -> None:
+    """Tells the others of news of these runs, or that runs are `WAITING`, once the transaction is stored."""
     if connection.dialect.name != "postgresql":
         return
     from sqlalchemy import text
 
-    for run_id in run_ids:
-        connection.execute(text("SELECT pg_notify(:channel, :run)"), {"channel": CHANNEL, "run": run_id})
+    rings = text("SELECT pg_notify(:channel, ring) FROM unnest(CAST(:rings AS text[])) AS ring")
+    connection.execute(rings, {"channel": CHANNEL, "rings": list(what)})
+
+
+def ring_with(connection: "Connection", events: Sequence[RunEvent]) -> None:
+    """Tells the others these events, in the order of each run, once the transaction is stored."""
+    of_runs: dict[str, list[RunEvent]] = {}
+    for event in events:
+        of_runs.setdefault(event.run_id, []).append(event)
+    ring(connection, [_written(run_id, news) for run_id, news in of_runs.items()])
+
+
+def _written(run_id: str, events: Sequence[RunEvent]) -> str:
+    facts = [run_id, [[each.seq, each.at, each.kind, each.data] for each in events]]
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return text if len(text.encode()) <= LARGEST else run_id
+
+
+def _read(payload: str) -> tuple[str, list[RunEvent]]:
+    """Of which run there is news, and the news if they came along."""
+    if not payload.startswith("["):
+        return payload, []
+    run_id, events = json.loads(payload)
+    return run_id, [RunEvent(run_id, *each) for each in events]
 
 
 class Bell:
@@ -37,10 +64,10 @@ class Bell:
 
     Args:
         database: Where they ring.
-        heard: Is told of which run there is news.
+        heard: Is told of which run there is news, and the news if they came along.
     """
 
-    def __init__(self, database: Database, heard: Callable[[str], None]) -> None:
+    def __init__(self, database: Database, heard: Callable[[str, Sequence[RunEvent]], None]) -> None:
         self._database = database
         self._heard = heard
         self._task: asyncio.Task[None] | None = None
@@ -76,10 +103,11 @@ class Bell:
         try:
             await connection.execute(text(f"LISTEN {CHANNEL}"))
             self.hears = True
+            keep_imports("news of runs")
             driver: Any = (await connection.get_raw_connection()).driver_connection
             while True:
                 async for news in driver.notifies(timeout=ALIVE):
-                    self._heard(news.payload)
+                    self._heard(*_read(news.payload))
                 await connection.execute(text("SELECT 1"))
         finally:
             self.hears = False

@@ -1,7 +1,7 @@
 """The table of events: read from any process, written for all runs of one process in the same transaction."""
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -85,13 +85,12 @@ class EventLog:
             raise
 
 
-def _insert(connection: "Connection", events: Iterable[RunEvent]) -> None:
-    from outrider.agents.bell import ring
+def _insert(connection: "Connection", events: Sequence[RunEvent]) -> None:
+    from outrider.agents.bell import ring_with
     from outrider.agents.tables import run_events as table
 
-    rows = [asdict(event) for event in events]
-    connection.execute(table.insert(), rows)
-    ring(connection, {row["run_id"] for row in rows})
+    connection.execute(table.insert(), [asdict(event) for event in events])
+    ring_with(connection, events)
 
 
 @cache

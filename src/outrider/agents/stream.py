@@ -1,8 +1,8 @@
 """What happens in a run, while it happens: told at once in its own process, followed from any other.
 
 Who works on a run numbers its events, and hands them to followers in the same process before they are in the database;
-they are written there for all runs together. Followers elsewhere, and those that come later, read them from there: one
-query looks for the news of all.
+they are written there for all runs together. Followers elsewhere hear them as they are written (`bell`); those that
+come later, or hear nothing, read them from there: one query looks for the news of all.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ GATHER = 0.02  # seconds of text that one event gathers; what comes after a paus
 SOON = 0.02  # seconds until another process's events are looked for, while they come
 LATER = 0.1  # the same after a pause
 PAUSE = 0.25  # seconds without events
+RENUMBERED = 4  # times that events are numbered anew because others wrote under their numbers
 GLANCE = 1.0  # seconds without events after which the run itself is looked at
 
 
@@ -233,19 +234,22 @@ class Streams:
 
     async def _save(self) -> None:
         async with self._saving:
-            batch = self._unsaved()
-            if not batch:
-                return
-            try:
-                await self._log.save(batch)
-            except TakenError:
-                await self._renumber()
-                batch = self._unsaved()
-                if batch:
-                    await self._log.save(batch)
+            batch = await self._saved()
             for run_id, seq in {event.run_id: event.seq for event in batch}.items():
                 if line := self._lines.get(run_id):
                     line.unsaved = [event for event in line.unsaved if event.seq > seq]
+
+    async def _saved(self) -> list[RunEvent]:
+        """What has been written; numbers that others take meanwhile are left to them. Raises TakenError."""
+        for _ in range(RENUMBERED):
+            try:
+                if batch := self._unsaved():
+                    await self._log.save(batch)
+            except TakenError:
+                await self._renumber()
+            else:
+                return batch
+        raise TakenError
 
     def _unsaved(self) -> list[RunEvent]:
         return [event for line in self._lines.values() for event in line.unsaved]
@@ -301,13 +305,25 @@ class Streams:
                 if ear.rests:
                     self._nudged.set()
 
-    def _rung(self, what: str) -> None:
+    def _rung(self, what: str, events: Sequence[RunEvent]) -> None:
         from outrider.agents.bell import WAITING
 
         if what == WAITING:
             self.waiting()
-        else:
+        elif not events or what in self._lines:
             self._nudge(what)
+        else:
+            for ear in [each for each in self._ears if each.run_id == what]:
+                self._told_elsewhere(ear, events)
+
+    def _told_elsewhere(self, ear: _Ear, events: Sequence[RunEvent]) -> None:
+        """Gives a follower what came with a ring; where something is missing before it, the table has all."""
+        news = [event for event in events if event.seq > ear.known]
+        if ear.begun and news and news[0].seq == ear.known + 1:
+            ear.give(news)
+        if news and (ear.rests or ear.known < news[-1].seq):
+            ear.looked_at = 0.0
+            self._nudged.set()
 
     def _nudge(self, run_id: str) -> None:
         for ear in self._ears:

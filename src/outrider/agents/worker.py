@@ -22,6 +22,7 @@ from outrider.agents.sealing import Sealing
 from outrider.agents.settings import AgentsSettings
 from outrider.agents.stream import Streams
 from outrider.agents.takeover import locks_of, lost
+from outrider.core.collecting import keep_imports
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
@@ -123,6 +124,7 @@ class Worker:
                 self._engine, self._locks = engine, locks
                 self._streams.waiting = self._wake
                 self._streams.bell.listen()
+                keep_imports("workers")
                 loop = asyncio.get_running_loop()
                 self._minding = [loop.create_task(work()) for work in (self._watch, self._sweep)]
             return self._engine

@@ -1,56 +1,15 @@
 """Events of runs: told at once where they happen, complete and in order everywhere else."""
 
-import time
-from typing import Any
-
 import anyio
 import pytest
 
+from agent_streams import ended, heard, said, spoken, until, working
 from outrider.agents.event import RunEvent
-from outrider.agents.run import RunRows
 from outrider.agents.stream import Streams
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 30
-
-
-async def working(database: Database, name: str = "run_1", status: str = "running") -> str:
-    """A run that somebody works on."""
-    now = time.time()
-    empty: dict[str, Any] = {key: {} for key in ("definition", "budgets", "usage", "state")}
-    texts = dict.fromkeys(("answer", "thoughts", "query", "workspace"), "")
-    fixed = {"id": name, "root_run_id": name, "conversation_id": "c", "message_id": "m", "agent": "a", "session": "s"}
-    counts = {"attempt": 1, "depth": 0, "ancestors": [], "created_at": now, "updated_at": now}
-    await RunRows(database).add(empty | texts | fixed | counts | {"status": status})
-    return name
-
-
-async def ended(database: Database, run: str) -> None:
-    from outrider.agents.tables import runs
-
-    await RunRows(database).change(runs.c.id == run, status="completed")
-
-
-def said(events: list[RunEvent]) -> list[Any]:
-    return [event.data.get("text") or event.data.get("status") or event.data.get("tool") for event in events]
-
-
-def spoken(events: list[RunEvent]) -> str:
-    return "".join(event.data["text"] for event in events if event.kind == "text")
-
-
-async def heard(streams: Streams, run: str, into: list[RunEvent], after: int = 0) -> None:
-    with anyio.fail_after(PATIENCE):
-        async for event in streams.follow(run, after):
-            into.append(event)  # noqa: PERF401 - to be seen while they come
-
-
-async def until(events: list[RunEvent], count: int) -> None:
-    with anyio.fail_after(PATIENCE):
-        while len(events) < count:
-            await anyio.lowlevel.checkpoint()
 
 
 async def test_followers_here_and_elsewhere_hear_all_in_order_and_stop_at_the_end(database: Database):

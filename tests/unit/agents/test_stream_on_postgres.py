@@ -1,0 +1,106 @@
+"""Events of runs on a real Postgres: what one process says, another hears with the ring that tells of it."""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from sqlalchemy import Connection, text
+
+import postgres
+from agent_streams import ended, heard, said, spoken, until, working
+from outrider.agents.event import RunEvent
+from outrider.agents.stream import Pen, Streams
+from outrider.core.db import Database
+
+PROGRAMS = postgres.found()
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
+LONG = "ä long word " * 2_000  # more than a ring takes
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[postgres.Server]:
+    assert PROGRAMS
+    with postgres.serving(PROGRAMS) as made:
+        yield made
+
+
+class Counting(Database):
+    """A database that knows how often it was asked."""
+
+    asked = 0
+
+    async def short(self, work: Callable[[Connection], Any], *, write: bool) -> Any:
+        self.asked += 1
+        return await super().short(work, write=write)
+
+
+@asynccontextmanager
+async def two(server: postgres.Server) -> AsyncGenerator[tuple[Streams, Streams, Database, Counting]]:
+    """Two processes' streams on one database."""
+    address = server.migrated()
+    databases = Database(address), Counting(address)
+    streams = Streams(databases[0]), Streams(databases[1])
+    yield *streams, *databases
+    for each in (*streams, *databases):
+        await each.close()
+
+
+async def listening(streams: Streams) -> None:
+    with anyio.fail_after(30):
+        while not streams.bell.hears:
+            await anyio.sleep(0.01)
+
+
+async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for_a_ring(server: postgres.Server):
+    async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
+        run = await working(database)
+        await here.open(run)
+        theirs: list[RunEvent] = []
+        tasks.start_soon(heard, there, run, theirs)
+        await listening(there)
+        pen = Pen(here, run)
+        for step, words in enumerate(("short ", LONG, "again ", "end")):
+            pen.write("text", {"step": step, "text": words})
+            await pen.flush()
+        await until(theirs, 4)
+        await here.append(run, [("status", {"status": "completed", "attempt": 1})])
+        await ended(database, run)
+    assert spoken(theirs) == f"short {LONG}again end"
+    assert said(theirs)[-1] == "completed"
+    assert [event.seq for event in theirs] == [1, 2, 3, 4, 5]
+
+
+async def test_what_is_heard_is_not_read_from_the_table(server: postgres.Server):
+    async with two(server) as (here, there, database, elsewhere), anyio.create_task_group() as tasks:
+        run = await working(database)
+        await here.open(run)
+        theirs: list[RunEvent] = []
+        tasks.start_soon(heard, there, run, theirs)
+        await listening(there)
+        before = elsewhere.asked
+        for step in range(50):
+            here.say(run, "text", {"step": step, "text": f"{step} "})
+            await here.flush()
+            await until(theirs, step + 1)
+        asked = elsewhere.asked - before
+        await here.append(run, [("status", {"status": "completed", "attempt": 1})])
+        await ended(database, run)
+    assert asked < 50, "fifty events came with rings, and the table was only looked at now and then"
+
+
+async def test_news_between_which_something_is_missing_are_completed_from_the_table(server: postgres.Server):
+    async with two(server) as (here, there, database, _), anyio.create_task_group() as tasks:
+        run = await working(database)
+        theirs: list[RunEvent] = []
+        tasks.start_soon(heard, there, run, theirs)
+        await listening(there)
+        silent = "INSERT INTO run_events (run_id, seq, at, kind, data) VALUES (:run, 1, 0, 'text', :data)"
+        async with database.write() as connection:
+            await connection.execute(text(silent), {"run": run, "data": '{"step": 1, "text": "unheard "}'})
+        await here.append(run, [("text", {"step": 2, "text": "heard"})])
+        await until(theirs, 2)
+        await here.append(run, [("status", {"status": "completed", "attempt": 1})])
+        await ended(database, run)
+    assert spoken(theirs) == "unheard heard"
