@@ -41,9 +41,36 @@ def test_the_image_runs_as_an_ordinary_user_and_from_the_lock():
     assert "--require-hashes -r requirements/image.txt" in text
 
 
+def test_nothing_of_the_checkout_is_in_the_image_but_what_it_takes():
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
+    allowed = [line for line in (DEPLOY.parent / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert {f"!{name}" for names in copied for name in names.split()} == set(allowed)
+
+
+def test_an_image_can_be_built_on_another_base_and_where_the_network_inspects_what_is_fetched():
+    text = (DEPLOY / "Containerfile").read_text()
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}", "${BASE}"]
+    assert "--mount=type=secret,id=certificates,target=/etc/ssl/certs/ca-certificates.crt" in text
+    assert "PIP_CERT=/etc/ssl/certs/ca-certificates.crt" in text.split("FROM")[1]  # an old pip has only its own
+
+
 def test_compose_takes_its_file():
     done = run(PROGRAMS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["serve", "worker", "migrate"])
+def test_what_compose_runs_of_ours_is_shut_in_and_can_shut_in_what_it_runs(name: str):
+    service = documents(DEPLOY / "compose.yaml")[0]["services"][name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["read_only"] is True
+    assert {"/tmp", "/home/outrider"} <= set(service["tmpfs"])
+    # bubblewrap gets no /proc of its own while parts of the container's are covered
+    assert {"no-new-privileges:true", "seccomp=unconfined", "systempaths=unconfined"} == set(service["security_opt"])
+
+
+def test_what_replicas_ask_one_another_cannot_be_asked_through_the_proxy():
+    assert re.search(r"location /internal/ \{\s+return 404;", (DEPLOY / "nginx.conf").read_text())
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
@@ -53,7 +80,7 @@ def test_kubernetes_takes_each_manifest(path: Path):
 
 
 def test_a_field_that_kubernetes_does_not_know_is_found():
-    (document,) = documents(DEPLOY / "kubernetes" / "worker.yaml")
+    document = documents(DEPLOY / "kubernetes" / "worker.yaml")[0]
     document["spec"]["replica"] = 3
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(document, KUBERNETES, strict=True)
@@ -85,12 +112,12 @@ def commands() -> list[str]:
         document["spec"]["template"]["spec"] for path in OURS for document in documents(path) if _has_pods(document)
     ]
     ours = [service["command"] for service in services if "command" in service]
-    ours += [container["args"] for pod in pods for container in pod["containers"]]
+    ours += [container["args"] for pod in pods for container in (*pod["initContainers"], *pod["containers"])]
     return sorted({" ".join(each) for each in ours})
 
 
 def _has_pods(document: dict[str, Any]) -> bool:
-    return document["kind"] in ("Deployment", "Job")
+    return document["kind"] == "Deployment"
 
 
 @pytest.mark.parametrize("command", commands())
@@ -106,3 +133,24 @@ def test_ports_and_probes_are_those_of_the_server():
     settings = documents(DEPLOY / "kubernetes" / "config.yaml")[0]["data"]
     going = float(settings["OUTRIDER_SERVE__DRAIN_SECONDS"]) + float(settings["OUTRIDER_SERVE__NOTICE_SECONDS"])
     assert pod["terminationGracePeriodSeconds"] > going
+
+
+def test_an_upgrade_changes_nothing_that_kubernetes_keeps_as_it_was():
+    kinds = [document["kind"] for path in OURS for document in documents(path)]
+    assert "Job" not in kinds  # its pods cannot be changed: the second `apply` of another version would fail
+    for name in ("serve", "worker"):
+        pod = documents(DEPLOY / "kubernetes" / f"{name}.yaml")[0]["spec"]["template"]["spec"]
+        assert [container["args"][:2] for container in pod["initContainers"]] == [["db", "migrate"]]
+
+
+def test_whoever_applies_the_manifests_does_not_undo_what_the_autoscaler_did():
+    found = {document["kind"]: document for document in documents(DEPLOY / "kubernetes" / "serve.yaml")}
+    assert found["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"] == "outrider"
+    assert "replicas" not in found["Deployment"]["spec"]
+
+
+def test_each_replica_tells_the_others_its_own_address():
+    (container,) = documents(DEPLOY / "kubernetes" / "serve.yaml")[0]["spec"]["template"]["spec"]["containers"]
+    told = {each["name"]: each for each in container["env"]}
+    assert told["POD_IP"]["valueFrom"]["fieldRef"]["fieldPath"] == "status.podIP"
+    assert told["OUTRIDER_SERVE__INTERNAL_URL"]["value"] == "http://$(POD_IP):8765"
