@@ -2,6 +2,8 @@
 
 import re
 
+from outrider.pages.content.panels import is_panel
+
 RULES = (
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
     r"|font(?:-size)?\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%|vw|vh)?\s*(?:[;!/]|$)"
@@ -12,10 +14,13 @@ RULES = (
 )
 BY_RULE = re.compile(RULES, re.IGNORECASE)
 STYLE = re.compile(RULES + r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)", re.IGNORECASE)
+MOVES = re.compile(
+    r"transform\s*:\s*(?:matrix|translate)", re.IGNORECASE
+)  # transparent until it has moved to its place
 SIZE = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)", re.IGNORECASE)
 CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
 COLOUR = re.compile(
-    r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|[a-z]+|rgb\([\d,\s]{5,20}\))", re.IGNORECASE
+    r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())", re.IGNORECASE
 )
 STYLE_LIMIT = 600  # characters of a style that are looked at
 CLUES = frozenset({"hidden", "aria-hidden", "style"})  # attributes without which an element hides nothing itself
@@ -25,14 +30,14 @@ PANELS = frozenset({"", "region", "tabpanel", "group", "article"})
 def hides(given: dict[str, str | None]) -> bool:
     """Whether an element with these attributes is not shown, and not to be shown either.
 
-    Panels that a reader opens by a labelled button, and the parts that a server sent late for a
+    Panels that a reader opens, what fades in as it is scrolled to, and the parts that a server sent late for a
     script to put in place (React's `S:` segments), are text of the page.
     """
     if not _hidden(given):
         return False
     if given.get("role") == "tabpanel":
         return False
-    if "aria-labelledby" in given and (given.get("role") or "") in PANELS:
+    if is_panel(given) or ("aria-labelledby" in given and (given.get("role") or "") in PANELS):
         return False
     return not ("hidden" in given and (given.get("id") or "").startswith("S:"))
 
@@ -49,7 +54,7 @@ def _hidden(given: dict[str, str | None]) -> bool:
 def _unseen(style: str) -> bool:
     """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
     if STYLE.search(style):
-        return True
+        return not MOVES.search(style) or bool(BY_RULE.search(style))
     if "overflow" in style and CLIPPED.search(style) and SIZE.search(style):
         return True
     if "background" not in style:

@@ -31,6 +31,7 @@ LEVELS = frozenset("123456")
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
+CURTAINS = (1, 4, 4)  # times the text that is shown, which is hidden at least before another curtain is drawn
 RULED = 500  # characters that rules of style sheets hide at least, if they are not to be trusted
 CURTAIN_SHARE = 0.3  # of all of the page's text
 NODES = 200_000
@@ -47,7 +48,8 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
 
     Rules of style sheets that hide much of a page are what its scripts begin with: they are left unheeded.
     An element that hides the bulk of its page is a curtain that a script draws, not a trick: it is
-    looked behind. Of 1,497 pages every fortieth is of that kind.
+    looked behind, and behind a second one where nearly all is still hidden. Of 1,497 pages every fortieth is of that
+    kind.
     """
     walk = Walk(hides)
     page = walk.run(body, nodes)
@@ -55,13 +57,21 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
         walk = Walk(None)
         page = walk.run(body, nodes)
         hides = None
-    if page.hidden > CURTAIN and page.hidden > walk.length:
-        least = max(CURTAIN, (page.hidden + walk.length) * CURTAIN_SHARE)
-        shown = frozenset(node for node, chars in walk.hidden_from.items() if chars > least)
-        if shown:
-            page = Walk(hides, shown).run(body, nodes)
-            page.curtain = True
+    shown: frozenset[int] = frozenset()
+    for times in CURTAINS:
+        if page.hidden <= max(CURTAIN, walk.length * times) or not (behind := _curtains(walk, page.hidden) - shown):
+            break
+        shown |= behind
+        walk = Walk(hides, shown)
+        page = walk.run(body, nodes)
+        page.curtain = True
     return page
+
+
+def _curtains(walk: "Walk", hidden: int) -> frozenset[int]:
+    """The elements that hide the bulk of a page of which so many characters are hidden."""
+    least = max(CURTAIN, (hidden + walk.length) * CURTAIN_SHARE)
+    return frozenset(node for node, chars in walk.hidden_from.items() if chars > least)
 
 
 class Walk(Passage):

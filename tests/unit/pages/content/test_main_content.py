@@ -92,6 +92,7 @@ def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
         '<div class="accordion-content" style="position:absolute;left:-9999px">secret</div>',
         '<div style="opacity:0;transform:translateX(-99999px)">secret</div>',
         '<p style="color:rgb(1,2,3);background-color:rgb(1,2,3)">secret</p>',
+        '<p style="color:white;background-color:white">secret</p>',
     ],
 )
 def test_the_name_of_a_panel_is_no_way_to_hide(hidden):
