@@ -35,18 +35,22 @@ class Store:
         rows: int64 (n), ascending: what its index numbers its chunks by.
         lengths: float32 (n), in words.
         terms: Those that were asked for.
+        size: Of all of it, in bytes.
     """
 
     version: Hashable
     rows: "np.ndarray"
     lengths: "np.ndarray"
     terms: dict[str, Occurrences] = field(default_factory=dict)
+    size: int = field(init=False)
 
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        asked = sum(each.places.nbytes + each.counts.nbytes for each in list(self.terms.values()))
-        return self.rows.nbytes + self.lengths.nbytes + asked
+    def __post_init__(self) -> None:
+        self.size = self.rows.nbytes + self.lengths.nbytes
+
+    def learn(self, terms: Mapping[str, Occurrences]) -> None:
+        """Takes further terms in."""
+        self.terms |= terms
+        self.size += sum(each.places.nbytes + each.counts.nbytes for each in terms.values())
 
 
 class Seen(NamedTuple):
@@ -72,13 +76,14 @@ class Memory:
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
-        self._stores: OrderedDict[str, Store] = OrderedDict()
+        self._stores: OrderedDict[str, tuple[Store, int]] = OrderedDict()  # with the size that is counted in
+        self._total = 0
         self._lock = threading.Lock()
 
     def known(self, name: str, version: Hashable) -> Store | None:
         """The store, if it is as it was."""
         with self._lock:
-            store = self._stores.get(name)
+            store, _ = self._stores.get(name, (None, 0))
             if store is None or store.version != version:
                 return None
             self._stores.move_to_end(name)
@@ -87,16 +92,15 @@ class Memory:
     def keep(self, name: str, store: Store) -> None:
         """Remembers a store, and forgets those that were not asked for longest."""
         with self._lock:
-            self._stores[name] = store
-            self._stores.move_to_end(name)
-            total = sum(each.size for each in self._stores.values())
-            while total > self._most:
-                total -= self._stores.popitem(last=False)[1].size
+            self._total += store.size - self._stores.pop(name, (None, 0))[1]
+            self._stores[name] = store, store.size
+            while self._total > self._most:
+                self._total -= self._stores.popitem(last=False)[1][1]
 
     def forget(self, name: str) -> None:
         """Lets go of a store."""
         with self._lock:
-            self._stores.pop(name, None)
+            self._total -= self._stores.pop(name, (None, 0))[1]
 
 
 def numbers(text: str | None) -> "np.ndarray":

@@ -103,8 +103,8 @@ class StoreFile:
             store = self._memory.known(self._store, version) or _lengths(connection, version, known=bool(terms))
             new = {term: _occurrences(connection, store, term) for term in terms if term not in store.terms}
             allowed = None if within is None else _allowed(connection, store, within)
-        store.terms.update(new)
-        if terms:
+        if new:
+            store.learn(new)
             self._memory.keep(self._store, store)
         found = {term: store.terms[term] for term in terms if len(store.terms[term].places)}
         return Mark(generation, stamp), Seen(store, chunks, words, found, allowed)
