@@ -64,15 +64,26 @@ def _weights(wanted: set[str], texts: list[str]) -> dict[str, float]:
     return {mark: math.log(1 + len(sentences) / (1 + sum(mark in each for each in sentences))) for mark in wanted}
 
 
+def told(question: str, texts: list[str]) -> list[tuple[str, float]]:
+    """Of each text the one or two sentences that say most to a question, and what they are worth."""
+    weights = _weights(marks(question), texts)
+    runs = [_best_run(weights, text) for text in texts]
+    return [(text[at:end], worth) for text, (at, end, worth) in zip(texts, runs, strict=True)]
+
+
 def _quote(weights: Mapping[str, float], url: str, page: Answer, start: int, passage: str) -> Quote:
-    """The one or two sentences that are worth most; of two such that are worth as much, the shorter."""
+    at, end, worth = _best_run(weights, passage)
+    return Quote(url, page.meta.get("outrider/title", ""), start + at, start + end, passage[at:end], worth)
+
+
+def _best_run(weights: Mapping[str, float], passage: str) -> tuple[int, int, float]:
+    """Where the one or two sentences are that are worth most, and what; of two that are worth as much, the shorter."""
     pieces = _sentences(passage)
     runs = [(at, end) for number, (at, _) in enumerate(pieces) for _, end in pieces[number : number + 2]]
     runs = [(at, end) for at, end in runs if end - at <= LONGEST] or [(0, min(len(passage), LONGEST))]
     worth = {run: sum(weights.get(mark, 0) for mark in marks(passage[slice(*run)])) for run in runs}
     at, end = max(runs, key=lambda run: (worth[run], run[0] - run[1]))
-    title = page.meta.get("outrider/title", "")
-    return Quote(url, title, start + at, start + end, passage[at:end], worth[at, end])
+    return at, end, worth[at, end]
 
 
 def _sentences(passage: str) -> list[tuple[int, int]]:

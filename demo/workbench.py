@@ -13,11 +13,13 @@ from mcp.types import BlobResourceContents, ElicitRequestParams, ElicitResult, T
 from rich.markup import escape
 
 from demo.agent import Agent, Answer, command_line, connected
+from demo.evidence import told
 from demo.stage import Stage, Step
 
 TOOLSETS = "toolsets=web,content_store,workspace,planning"
 TODOS = ("Keep what was read", "Find the passages that matter", "Write them down", "Count with code", "Hand it out")
-PASSAGES = 5
+CANDIDATES, PASSAGES = 20, 5
+SHOWN = 8  # lines of the report
 # What the agent lets its own code do: no network, no other files, and a result that anybody can check.
 COUNTING = """
 import csv, re
@@ -74,25 +76,36 @@ async def _researched(step: Step, agent: Agent, question: str, pages: list[str])
     kept = [each for each in kept if not each.failed]
     chunks = sum(each.data["chunkCount"] for each in kept)
     await agent.call("mark_todo", id=1, summary=f"{len(kept)} pages")
-    found = await agent.call("hybridSimilaritySearch", query=question, options={"top_n": PASSAGES})
+    found = await agent.call("hybridSimilaritySearch", query=question, options={"top_n": CANDIDATES})
     step.cost(found.text)
-    passages = found.data.get("results", [])
+    hits = found.data.get("results", [])
+    quotes = told(question, [await _whole(agent, each) for each in hits])
+    rank = {each.data["contentId"]: place for place, each in enumerate(kept)}
+    worth = sorted(
+        zip(quotes, hits, strict=True), key=lambda pair: (-pair[0][1], rank.get(pair[1]["contentId"], len(rank)))
+    )
+    passages = [hit | {"quote": _plain(quote)} for (quote, _), hit in worth[:PASSAGES]]
     await agent.call("mark_todo", id=2, summary=f"{len(passages)} passages")
     step.say(f"kept {len(kept)} pages in {chunks} parts; {len(passages)} of them speak to the question, first")
     for each in passages[:1]:
-        step.say(f"    [bold]{escape(_plain(each['matchedText']))}[/]  [dim]score {each['score']:.2f}[/]")
+        step.say(f"    [bold]{escape(each['quote'])}[/]  [dim]score {each['score']:.2f}[/]")
     return passages
+
+
+async def _whole(agent: Agent, passage: dict[str, Any]) -> str:
+    """The part of the content that was found, from its first to its last line."""
+    first, last = passage["lineRange"]
+    read = await agent.call("readContent", content_id=passage["contentId"], from_line=first, to_line=last)
+    return read.data["content"]
 
 
 async def _written(step: Step, agent: Agent, question: str, passages: list[dict[str, Any]]) -> None:
     """Writes a table and a report, then corrects the report by line number."""
-    rows = [
-        (each.get("filename") or each["contentId"], each["score"], _plain(each["matchedText"])) for each in passages
-    ]
+    rows = [(each.get("title") or each.get("filename", ""), each["score"], each["quote"]) for each in passages]
     table = io.StringIO(newline="")
     csv.writer(table, lineterminator="\n").writerows([("source", "score", "passage"), *rows])
     await agent.call("write_file", path="findings.csv", content=table.getvalue())
-    lines = [f"# {question}", "", "(a first draft)", "", *(f"> {text}\n> ({name})\n" for name, _, text in rows)]
+    lines = [f"# {question}", "", "(a first draft)", "", *(f"> {text}\n>\n> ({name})\n" for name, _, text in rows)]
     await agent.call("write_file", path="report.md", content="\n".join(lines))
     edit = {"start_line": 3, "new_content": f"{len(rows)} passages, best first."}
     changed = await agent.call("replace_lines_in_file", path="report.md", replacements=[edit])
@@ -128,6 +141,10 @@ async def _handed_out(step: Step, agent: Agent, *, computed: bool) -> bool:
         names = archive.namelist()
     await agent.call("mark_todo", id=5, summary=", ".join(names))
     step.say(f"handed out a page ({len(html):,} bytes) and a zip ({len(data):,} bytes) with {', '.join(names)}")
+    report = (await agent.call("read_file", path="report.md")).text
+    step.say("the report begins:")
+    for line in [line for line in report.splitlines() if line.strip("> ")][:SHOWN]:
+        step.say(f"    {escape(line)}")
     return names == files and b"<blockquote>" in html
 
 
