@@ -26,7 +26,7 @@ endif
 # Without byte-code on the disk every process would compile all anew, and tests start a thousand.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-scale check lint types layers unit e2e miniwob conformance bench lock screenshots clean
+.PHONY: demo test test-scale test-kills check lint types layers unit e2e miniwob conformance bench lock screenshots clean
 
 # What the tests need holds what the demo needs; an environment that has it is left as it is.
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
@@ -56,6 +56,11 @@ e2e: .venv/browser.ready
 # Replicas and workers on a real Postgres, killed at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/dev.ready
 	$(RUN)/pytest tests/scale -q -s
+
+# kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
+test-kills: .venv/dev.ready
+	OUTRIDER_KILLS=200 $(RUN)/pytest tests/e2e/test_work_survives.py tests/e2e/test_content_survives.py \
+		tests/unit/workspace/test_crash.py -q
 
 # Every page of the dashboard at 1280 and 390 pixels, light and dark, into .cache/screenshots.
 screenshots: .venv/browser.ready

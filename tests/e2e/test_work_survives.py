@@ -1,6 +1,6 @@
 """An agent's whole work under kill -9 at any moment: what was answered is there, nothing is torn, nothing runs on.
 
-`OUTRIDER_KILLS=200 pytest tests/e2e/test_work_survives.py` kills two hundred times.
+`make test-kills` kills two hundred times.
 """
 
 import io

@@ -1,4 +1,7 @@
-"""A process that is killed in the middle of a write, an edit or an export leaves whole files, or none."""
+"""A process that is killed in the middle of a write, an edit or an export leaves whole files, or none.
+
+`make test-kills` kills two hundred.
+"""
 
 import os
 import random
@@ -11,7 +14,7 @@ from outrider.core.context import Call
 from outrider.workspace import Workspaces, WorkspaceSettings
 from outrider.workspace.files import Files
 
-KILLS = 12
+KILLS = int(os.environ.get("OUTRIDER_KILLS", "12"))
 LINES = 20_000
 # Writes one of three texts over and over, edits it, and packs it; says so when it has begun.
 WRITER = f"""
