@@ -34,6 +34,8 @@ DRAWN = re.compile(
     rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
 )
 SEAM = b"\f"  # white space, where a comment or a script was
+# Without a script, what follows such a frame is its text to the end of the page, as many counters of visits have it.
+OPEN_FRAME = re.compile(rb"<iframe\b[^<>]{0,2000}/>(?=\s{0,20}</noscript)", re.IGNORECASE)
 SHAPES = 15_000  # elements of drawings that close themselves; so many open ones would take 0.3 s
 SCRIPTS = 50  # pieces of a source from which on nothing is taken for a script
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
@@ -51,6 +53,8 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
     What is looked at is four times as long: pictures inside of attributes must not use up the limit.
     """
     source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
+    if b"/></noscript" in source or b"/> </noscript" in source:
+        source = OPEN_FRAME.sub(b"", source)
     source = _gaps_cut(source, b"<", _short)
     first = source.find(b">")
     if first < 0 or first > LONG:

@@ -151,6 +151,11 @@ def test_formulas_are_latex():
     assert whole(r'<p>So <script type="math/tex">y_1</script></p>') == "So $y_1$"
 
 
+def test_a_frame_without_an_end_swallows_no_page():
+    counter = '<noscript><iframe src="//count.example/ns" height="0" /></noscript>'
+    assert "sixty years" in main_content(PAGE.replace("<main>", f"{counter}<main>")).text
+
+
 def test_the_source_of_a_suspect_page_is_thinned_not_lost():
     assert main_content("<div>" * 50_000 + "kept").text == "kept"
     assert tame(b"<div>" * 50_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
