@@ -59,3 +59,8 @@ def test_blank_lines_of_a_listing_stay():
     assert "```\na\n\n\n\nb\n```" in extract("<pre>a\n\n\n\nb</pre>").markdown
     lines = "<pre><div>a<br></div><div><br></div><div>b</div></pre>"
     assert "```\na\n\nb\n```" in extract(lines).markdown
+
+
+@pytest.mark.parametrize("tag", ["meta", "link", "time", "base", "script", "style", "title"])
+def test_elements_that_name_the_author_and_nothing_else_break_nothing(tag: str):
+    assert extract(f"<{tag} itemprop=author></{tag}><p>Words that are read.").text == "Words that are read."
