@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.pages.address import absolute
-from outrider.pages.content.blocks import NUMBER, Blocks
+from outrider.pages.content.blocks import NUMBER, Blocks, Given
+from outrider.pages.content.told import Told, told_by
 from outrider.pages.document import line_of
 
 DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?)?")
@@ -32,8 +33,6 @@ ABOVE, BELOW = 4, 9
 FEW = 2  # times there, published and changed; where there are more, each is that of an entry of a list
 BYLINES = 5
 BYLINE = 60  # characters of a name in the page itself
-ASKED = 'meta[content], link[rel~="canonical" i], script, time[pubdate], time[itemprop~="datePublished" i]'
-ASKED += ', a[rel~="author" i], [itemprop~="author" i]'
 WRAPPED = re.compile(r"\A\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*\Z")
 HEADLINE = NUMBER["h1"]
 WORKS = frozenset(  # schema.org types whose properties are those of the page
@@ -123,15 +122,22 @@ class Facts:
         return ""
 
 
-def read_facts(tree: Any, page: Blocks, base: str) -> Facts:
+def read_facts(tree: Any, page: Blocks, base: str, told: Told | None = None) -> Facts:
     """The facts of a parsed page whose blocks are known; relative addresses start from `base`."""
-    facts = Facts(language=_language(tree))
-    title = tree.css_first("title")
-    facts.title_tag = line_of((title.text() or "")[:2_000]) if title else ""
+    told = told or told_by(tree)
+    facts = Facts(language=_language(tree), title_tag=line_of(told.title[:2_000]), scripts=len(told.scripts))
     headline = next((at for at, row in enumerate(page.rows) if _heads(page, row)), -1)
     facts.heading = page.texts[headline][:500] if headline >= 0 else ""
-    for node in tree.css(ASKED):
-        _note(facts, node.tag, node.attributes, node, base)
+    for given in told.metas:
+        _declare(facts, given)
+    for kind, node in told.scripts:
+        if "ld+json" in kind:
+            facts.linked += objects(node.text() or "", ITEMS - len(facts.linked))
+    facts.canonical = next(filter(None, (absolute(address, base) for address in told.canonical)), "")
+    facts.times = [given.get("datetime") or "" for given in told.times[:TIMES]]
+    for node in told.bylines:
+        if len(facts.bylines) < BYLINES:
+            facts.bylines += _names(node)
     if headline >= 0:
         near = [page.times[at] for at in range(headline - ABOVE, headline + BELOW) if at in page.times]
         facts.times += near if len(near) <= FEW else []
@@ -149,22 +155,11 @@ def _language(tree: Any) -> str:
     return found[0].replace("_", "-") if found else ""
 
 
-def _note(facts: Facts, tag: str, given: dict[str, str | None], node: Any, base: str) -> None:
-    """Takes in one element."""
-    if tag == "meta":
-        name = given.get("property") or given.get("name") or given.get("itemprop") or given.get("http-equiv") or ""
-        if name and given["content"] and len(facts.metas) < METAS:
-            facts.metas.setdefault(name.strip().lower()[:100], given["content"][:5_000])
-    elif tag == "script":
-        facts.scripts += 1
-        if "ld+json" in (given.get("type") or "").lower():
-            facts.linked += objects(node.text() or "", ITEMS - len(facts.linked))
-    elif tag == "link" and "itemprop" not in given:
-        facts.canonical = facts.canonical or absolute(given.get("href") or "", base)
-    elif tag == "time" and len(facts.times) < TIMES:
-        facts.times.append(given.get("datetime") or "")
-    elif tag not in ("time", "link") and len(facts.bylines) < BYLINES:
-        facts.bylines += _names(node)
+def _declare(facts: Facts, given: Given) -> None:
+    """Takes in a meta element."""
+    name = given.get("property") or given.get("name") or given.get("itemprop") or given.get("http-equiv") or ""
+    if name and given["content"] and len(facts.metas) < METAS:
+        facts.metas.setdefault(name.strip().lower()[:100], given["content"][:5_000])
 
 
 def _names(node: Any) -> list[str]:

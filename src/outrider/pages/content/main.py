@@ -19,6 +19,7 @@ from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import TYPES, Signals, read_signals
 from outrider.pages.content.style import PLAIN, Style
 from outrider.pages.content.taming import TAGS, tame
+from outrider.pages.content.told import Told, told_by
 from outrider.pages.content.walk import NODES, cut_into_blocks
 from outrider.pages.document import ImageRef, Link
 
@@ -100,10 +101,12 @@ def _utf8(html: bytes | str) -> bytes | str:
 
 def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PLAIN, nodes: int = NODES) -> Content:
     """The same of a parsed page (selectolax's lexbor parser), which is left as it is."""
-    page, signals = _blocks(tree, nodes), read_signals(tree, url)
-    chosen, kind, told = _judged(page, signals, main=main)
+    told = told_by(tree)
+    page, signals = _blocks(tree, told, nodes), read_signals(tree, url, told)
+    chosen, kind, judged = _judged(page, signals, main=main)
     base = signals.base or url
-    found = Content(kind=kind, signals=signals, facts=read_facts(tree, page, base), metadata=told | _facts(page))
+    facts = read_facts(tree, page, base, told)
+    found = Content(kind=kind, signals=signals, facts=facts, metadata=judged | _facts(page))
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, writer.order, writer.heads)
@@ -134,11 +137,11 @@ def _sell(found: Content, product: dict[str, str]) -> None:
         found.text = "\n".join(lines) + "\n\n" + found.text
 
 
-def _blocks(tree: Any, nodes: int) -> Blocks:
+def _blocks(tree: Any, told: Told, nodes: int) -> Blocks:
     """The blocks of a page; none of a page of frames."""
     if tree.body is None:
         return Blocks()
-    sheets = sheets_of(tree)
+    sheets = sheets_of(tree, told)
     return cut_into_blocks(tree.body, nodes, sheets.hide if sheets else None)
 
 

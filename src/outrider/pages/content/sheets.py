@@ -9,6 +9,7 @@ from typing import Any
 
 from outrider.pages.content.blocks import Given
 from outrider.pages.content.hiding import BY_RULE
+from outrider.pages.content.told import Told, told_by
 
 SHEET_LIMIT = 200_000  # characters of style sheets that are looked at
 RULE_LIMIT = 600  # characters of one rule
@@ -64,10 +65,10 @@ class Sheets:
         return not any(SHOWS.search(rule[1]) for rule in rules)
 
 
-def sheets_of(tree: Any) -> Sheets:
-    """The style sheets of a parsed page."""
+def sheets_of(tree: Any, told: Told | None = None) -> Sheets:
+    """The style sheets of a parsed page, which may have been asked what it tells."""
     left, sources = SHEET_LIMIT, []
-    for node in tree.css("style"):
+    for node in (told or told_by(tree)).styles:
         source = node.text() or ""
         if left > 0 and "{" in source:
             sources.append(source[:left])

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from outrider.pages.content.told import Told, told_by
 from outrider.pages.content.words import bits
 
+LINKED = "application/ld+json"
 LINKED_LIMIT = 300_000  # characters of JSON-LD that are looked at
 TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,60})')
 TYPES = (
@@ -64,13 +66,11 @@ class Signals:
             return ""
 
 
-def read_signals(tree: Any, url: str) -> Signals:
-    """The signals of a parsed page."""
-    found = Signals()
-    title = tree.css_first("title")
-    found.title = title.text() if title else ""
-    for meta in tree.css("meta[content]"):
-        given = meta.attributes
+def read_signals(tree: Any, url: str, told: Told | None = None) -> Signals:
+    """The signals of a parsed page, which may have been asked what it tells."""
+    told = told or told_by(tree)
+    found = Signals(title=told.title)
+    for given in told.metas:
         name = (given.get("property") or given.get("name") or "").lower()
         if name == "og:title":
             found.title = found.title + " " + (given["content"] or "")
@@ -78,20 +78,19 @@ def read_signals(tree: Any, url: str) -> Signals:
             found.description = found.description or given["content"] or ""
         elif name == "og:type":
             found.og = _og(given["content"] or "")
-    scripts = tree.css('script[type="application/ld+json"]')
-    found.linked = "\n".join(script.text() or "" for script in scripts)[:LINKED_LIMIT]
+    linked = [node.text() or "" for kind, node in told.scripts if kind == LINKED]
+    found.linked = "\n".join(linked)[:LINKED_LIMIT]
     for kind in TYPE.findall(found.linked):
         if kind in TYPE_NUMBER:
             found.kinds |= 1 << TYPE_NUMBER[kind]
     _address(found, url)
-    found.base = _base(tree, url)
+    found.base = _base(told.base, url)
     return found
 
 
-def _base(tree: Any, url: str) -> str:
-    node = tree.css_first("base[href]")
+def _base(base: str, url: str) -> str:
     try:
-        return urljoin(url, node.attributes["href"] or "") if node else url
+        return urljoin(url, base) if base else url
     except ValueError:
         return url
 
