@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 ABOUT = "sessionId"
 TOOLSET = "browser"
-SLACK = 30.0  # seconds of silence beyond a tool's own time
 
 
 @dataclass
@@ -125,12 +124,12 @@ class Neighbours:
     ) -> Result:
         from outrider.core.egress.lines import REACHED, lines
         from outrider.core.result_facts import carried_result
-        from outrider.serve.hop import PATH, asked
+        from outrider.serve.hop import PATH, SILENCE, asked
 
         body, number = asked(
             self._seal, known.replica, self.database.now(), tool=tool.name, arguments=arguments, call=call
         )
-        came = lines(self.guard, f"{address.rstrip('/')}{PATH}", body.encode(), seconds=tool.timeout + SLACK)
+        came = lines(self.guard, f"{address.rstrip('/')}{PATH}", body.encode(), seconds=SILENCE)
         try:
             async with aclosing(came):
                 count = 0

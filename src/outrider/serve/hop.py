@@ -31,6 +31,9 @@ PURPOSE = b"outrider hop 1"
 FRESH = 60.0  # seconds for which a request is good
 REMEMBERED = 100_000  # numbers of requests that are known as used
 LARGEST = 20_000_000  # bytes of a request
+PULSE = 5.0  # seconds between two lines of an answer, whether there is something to tell or not
+SILENCE = 20.0  # seconds without a line after which whoever asked takes the way there to be cut
+LAST = {"result", "error"}  # what the last line of an answer says
 # Makes a call of this process's own: tool, arguments, call.
 Here = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 
@@ -112,8 +115,10 @@ class Door:
         """Makes the call, and tells progress and result as sealed lines."""
         into, out = anyio.create_memory_object_stream[dict[str, Any]](100)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._called, facts, into)
+            tasks.start_soon(self._called, facts, into.clone())
+            tasks.start_soon(_pulse, into)
             await self._written(facts["number"], out, send)
+            tasks.cancel_scope.cancel()
 
     async def _called(self, facts: dict[str, Any], into: ObjectSendStream[dict[str, Any]]) -> None:
         async with into:
@@ -135,11 +140,21 @@ class Door:
     async def _written(self, number: str, out: ObjectReceiveStream[dict[str, Any]], send: Send) -> None:
         async with out:
             count = 0
-            async for told in out:
+            told: dict[str, Any] = {}
+            while not told.keys() & LAST:
+                told = await out.receive()
                 line = self._seal.closed(told | {"number": number, "count": count})
                 await send({"type": "http.response.body", "body": f"{line}\n".encode(), "more_body": True})
                 count += 1
         await send({"type": "http.response.body", "body": b""})
+
+
+async def _pulse(into: ObjectSendStream[dict[str, Any]]) -> None:
+    """Says again and again that the way is open."""
+    async with into:
+        while True:
+            await anyio.sleep(PULSE)
+            await into.send({"pulse": True})
 
 
 class _Endpoint:

@@ -1,0 +1,120 @@
+"""A call about what lives in another process: made there, over real HTTP, with all that a caller hears and may do."""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+
+import fakes
+from outrider.app import App, open_app
+from outrider.app.neighbours import Neighbours
+from outrider.browser.tables import browser_sessions
+from outrider.core.context import Call
+from outrider.core.egress.guard import Guard
+from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.replicas import Replicas
+from outrider.core.result import Result, Text
+from outrider.core.result_facts import result_facts
+from outrider.serve.hop import Door, Seal
+from outrider.settings import load
+
+pytestmark = pytest.mark.anyio
+KEY = "a key that all replicas share, longer than 32 characters"
+SESSION = "s_elsewhere"
+Here = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
+
+
+@asynccontextmanager
+async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Neighbours]]:
+    """This process, and another that has one browser session and makes calls as `here` does."""
+    loaded = load({"toolsets": ["browser"], "serve": {"state_key": KEY}})
+    async with open_app(loaded) as app:
+        other = Replicas(app.database)
+        door = Door(Seal(KEY, loaded.settings.data_dir), other.id, app.database.now, here)
+        async with fakes.serve(Starlette(routes=[door.route()])) as url:
+            other.address = url
+            await other.beat()
+            await _add_session(app, other.id)
+            yield app, Neighbours(loaded, app.database, Guard(loaded.settings.egress), app.browsers)
+
+
+async def _add_session(app: App, replica: str) -> None:
+    now = time.time()
+    row = {"id": SESSION, "owner": "mine", "replica": replica, "url": "https://tea.example/", "title": "Tea"}
+    row |= {"status": "active", "options": {}, "memory": None, "created_at": now, "used_at": now}
+    await app.database.short(lambda each: each.execute(browser_sessions.insert(), [row]), write=True)
+
+
+async def asked(app: App, ours: Neighbours, **call: Any) -> Result | None:
+    tool = app.toolbox.get("snapshotPage")
+    with anyio.fail_after(30):
+        return await ours.elsewhere(tool, {"sessionId": SESSION}, Call(session="mine", **call))
+
+
+async def test_the_caller_hears_what_is_told_there_in_order_and_then_the_result():
+    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+        await call.progress(1, 2, "half", {"page": 1})
+        await call.alive("a person has paused it")
+        await call.progress(2, 2, "whole", None)
+        return result_facts(Result((Text(f"{tool} of {arguments['sessionId']}"),)))
+
+    heard: list[Any] = []
+
+    async def progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
+        heard.append((done, total, message, data))
+
+    async def alive(message: str) -> None:
+        heard.append(message)
+
+    async with neighbours(here) as (app, ours):
+        result = await asked(app, ours, progress=progress, alive=alive)
+    assert result
+    assert result.text == f"snapshotPage of {SESSION}"
+    assert heard == [(1, 2, "half", {"page": 1}), "a person has paused it", (2, 2, "whole", None)]
+
+
+async def test_a_caller_that_goes_takes_the_call_there_along():
+    begun, ended = anyio.Event(), anyio.Event()
+
+    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+        begun.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+        return {}
+
+    async with neighbours(here) as (app, ours):
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(asked, app, ours)
+                await begun.wait()
+                tasks.cancel_scope.cancel()
+            await ended.wait()
+
+
+async def test_what_is_raised_there_is_raised_here():
+    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+        raise InvalidInput("ref: e9 is gone", hint="look again", details={"reason": "stale"})
+
+    async with neighbours(here) as (app, ours):
+        with pytest.raises(InvalidInput) as caught:
+            await asked(app, ours)
+    assert (caught.value.message, caught.value.hint) == ("ref: e9 is gone", "look again")
+    assert caught.value.details == {"reason": "stale"}
+
+
+async def test_of_a_bug_there_only_its_being_one_is_told_and_the_session_named():
+    async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
+        raise ZeroDivisionError("secret detail")
+
+    async with neighbours(here) as (app, ours):
+        with pytest.raises(OutriderError) as caught:
+            await asked(app, ours)
+    assert "secret detail" not in str(caught.value)
+    assert caught.value.code == "replica"
+    assert "https://tea.example/" in caught.value.message
