@@ -1,26 +1,30 @@
 """What every keyword index promises: it reflects the changes it was given, all or none, and knows how far it is."""
 
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import postgres
 from outrider.content.engines.growing import GrowingIndex
 from outrider.content.engines.postgres import PostgresIndex
 from outrider.content.engines.tantivy import TantivyIndex
-from outrider.content.fts import FtsIndex
+from outrider.content.file_index import FileIndex
 from outrider.content.index import Changes, Entry, Index, Mark
 from outrider.content.ranking import ranked
+from outrider.content.store_file import StoreFile
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio
 ENGINES: dict[str, Callable[[Path], Index]] = {
-    "fts": FtsIndex,
+    "files": FileIndex,
     "tantivy": TantivyIndex,
-    "growing": lambda folder: GrowingIndex(FtsIndex(folder / "small"), TantivyIndex(folder / "large")),
+    "growing": lambda folder: GrowingIndex(FileIndex(folder / "small"), TantivyIndex(folder / "large")),
 }
 POSTGRES = postgres.found()
 EMPTY, ONE, TWO = Mark(), Mark(1, "a"), Mark(2, "b")
@@ -162,7 +166,7 @@ async def test_it_is_as_it_was_after_closing(index: Index):
 
 
 async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
-    index = FtsIndex(tmp_path / "index", most=3)
+    index = FileIndex(tmp_path / "index", most=3)
 
     async def work(store: str) -> None:
         seen = Mark()
@@ -180,19 +184,19 @@ async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
 
 @pytest.mark.parametrize("damage", [b"", b"no database at all, but long enough to be one " * 500])
 async def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes):
-    index = FtsIndex(tmp_path / "index")
+    index = FileIndex(tmp_path / "index")
     await fill(index, "s", entry("c1", "tea"))
     await index.close()
     [file] = (tmp_path / "index" / "s").glob("*.db")
     file.write_bytes(damage)
-    again = FtsIndex(tmp_path / "index")
+    again = FileIndex(tmp_path / "index")
     assert await again.generation("s") == Mark()
     assert await fill(again, "s", entry("c1", "tea"))
     await again.close()
 
 
 async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path: Path):
-    first, second = FtsIndex(tmp_path / "index"), FtsIndex(tmp_path / "index")
+    first, second = FileIndex(tmp_path / "index"), FileIndex(tmp_path / "index")
     await fill(first, "s", entry("c1", "tea"))
     assert await second.generation("s") == ONE
     assert await fill(second, "s", entry("c2", "tea"), mark=TWO, seen=ONE)
@@ -201,3 +205,101 @@ async def test_two_instances_on_the_same_files_see_each_others_changes(tmp_path:
     assert await first.generation("s") == Mark()
     await first.close()
     await second.close()
+
+
+async def test_a_search_that_knows_how_far_the_rows_are_is_told_which_stores_are_behind(index: Index):
+    await fill(index, "s", entry("c1", "tea"))
+    await fill(index, "t", entry("c2", "tea"), mark=TWO)
+    found = await index.candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": TWO})
+    assert (len(found.postings), list(found.behind)) == (2, [])
+    found = await index.candidates([("tea",)], ["s", "t"], 9, marks={"s": ONE, "t": Mark(3, "c")})
+    assert (len(found.postings), list(found.behind)) == (0, ["t"])
+
+
+async def test_a_search_in_more_stores_than_are_held_open_finds_all_of_them(tmp_path: Path):
+    index = FileIndex(tmp_path / "index", most=3)
+    stores = [f"s{number}" for number in range(12)]
+    for store in stores:
+        await fill(index, store, entry(f"c{store}", "tea"))
+    for _ in range(2):
+        found = await index.candidates([("tea",)], stores, 50)
+        assert {each.store for each in found.postings} == set(stores)
+    await index.close()
+
+
+WORD = st.sampled_from("abcdefgh")
+TEXTS = st.lists(st.lists(WORD, min_size=1, max_size=30), min_size=1, max_size=40)
+
+
+@given(
+    stores=st.lists(TEXTS, min_size=1, max_size=3),
+    query=st.lists(st.lists(WORD, min_size=1, max_size=3, unique=True), min_size=1, max_size=4),
+    wanted=st.integers(1, 10),
+)
+@settings(max_examples=15, deadline=None)
+def test_the_best_few_are_the_best_of_all(
+    tmp_path_factory: pytest.TempPathFactory, stores: list[list[list[str]]], query: list[list[str]], wanted: int
+):
+    words = [tuple(terms) for terms in query]
+
+    async def compared() -> None:
+        index = FileIndex(tmp_path_factory.mktemp("index"))
+        for number, texts in enumerate(stores):
+            entries = [entry(f"{number}.{at}", " ".join(text)) for at, text in enumerate(texts)]
+            await fill(index, f"s{number}", *entries)
+        names = [f"s{number}" for number in range(len(stores))]
+        few = ranked(words, await index.candidates(words, names, wanted))
+        every = ranked(words, await index.candidates(words, names, 1_000))
+        assert len(every) == sum(
+            bool({*text} & {term for terms in query for term in terms}) for texts in stores for text in texts
+        )
+        assert [score for _, score in few][:wanted] == [score for _, score in every][:wanted]
+        await index.close()
+
+    anyio.run(compared)
+
+
+async def test_small_changes_are_merged_and_nothing_of_them_is_lost(tmp_path: Path):
+    index = FileIndex(tmp_path / "index")
+    seen, there = Mark(), dict[str, str]()
+    for number in range(150):
+        gone = [f"d{number - 7}"] if number % 3 == 0 else []
+        mark, terms = Mark(number + 1, "x"), f"tea w{number % 5} " + "tea " * (number % 4)
+        added = [entry(f"c{number}", terms, f"d{number}")]
+        assert await index.apply(Changes("s", mark, dropped=gone, added=added), seen=seen)
+        seen, there[f"d{number}"] = mark, terms
+        for each in gone:
+            there.pop(each, None)
+    found = await index.candidates([("tea",)], ["s"], 1_000)
+    counts = {f"d{each.chunk[1:]}": each.counts["tea"] for each in found.postings}
+    assert counts == {content: terms.split().count("tea") for content, terms in there.items()}
+    some = await index.candidates([("w3",)], ["s"], 1_000)
+    assert some.frequency["w3"] == sum("w3" in terms for terms in there.values())
+    await index.close()
+    file = StoreFile(tmp_path / "index", "s")
+    file.check()
+    file.close()
+    [place] = (tmp_path / "index" / "s").glob("*.db")
+    with closing(sqlite3.connect(place)) as connection:
+        assert connection.execute("SELECT count(*) FROM segments").fetchone()[0] < 20
+
+
+async def test_a_file_of_an_older_layout_is_made_anew(tmp_path: Path):
+    folder = tmp_path / "index" / "s"
+    folder.mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "old.db")) as connection:
+        connection.executescript("""
+            CREATE TABLE mark (id INTEGER PRIMARY KEY, generation INTEGER, stamp TEXT, chunks INTEGER, words INTEGER);
+            CREATE TABLE chunks (id INTEGER PRIMARY KEY, chunk TEXT, content TEXT, length INTEGER, terms TEXT);
+            CREATE VIRTUAL TABLE words USING fts5 (terms, content='chunks', content_rowid='id');
+            CREATE VIRTUAL TABLE frequencies USING fts5vocab (words, row);
+            INSERT INTO mark VALUES (1, 1, 'a', 1, 1);
+            INSERT INTO chunks VALUES (1, 'c1', 'c1', 1, 'tea');
+            INSERT INTO words (rowid, terms) VALUES (1, 'tea');
+            PRAGMA user_version = 1;
+        """)
+    index = FileIndex(tmp_path / "index")
+    assert await index.generation("s") == Mark()
+    assert await fill(index, "s", entry("c2", "tea"))
+    assert [each.chunk for each in (await index.candidates([("tea",)], ["s"], 9)).postings] == ["c2"]
+    await index.close()

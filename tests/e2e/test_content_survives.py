@@ -17,7 +17,7 @@ import pytest
 
 from content_crash import CALL
 from outrider.content import Content, SearchOptions
-from outrider.content.fts import StoreFile
+from outrider.content.store_file import StoreFile
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +78,7 @@ async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
     await content.close()
     file = StoreFile(folder / "content" / "keywords", store.id)
     file.check()
-    assert file.find(["tea"], 1, None).chunks == store.chunk_count
+    assert file.look([], None)[1].chunks == store.chunk_count
     file.close()
     await database.close()
 

@@ -12,7 +12,7 @@ import pytest
 import postgres
 import sqlite
 from outrider.content import Content, Draft, SearchOptions
-from outrider.content.fts import FtsIndex
+from outrider.content.file_index import FileIndex
 from outrider.content.record import Record
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -201,7 +201,7 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
         assert kept.id in await ids(content, call, "tea")
         assert await ids(content, call, "coffee") == set()
         store = await content.store(call)
-        found = await FtsIndex(tmp_path / "content" / "keywords").candidates([("coffee",)], [store.id], 10)
+        found = await FileIndex(tmp_path / "content" / "keywords").candidates([("coffee",)], [store.id], 10)
         assert (list(found.postings), found.chunks) == ([], 2)
 
 

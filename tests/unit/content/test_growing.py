@@ -8,7 +8,7 @@ import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.engines.growing import GrowingIndex
 from outrider.content.engines.tantivy import TantivyIndex
-from outrider.content.fts import FtsIndex
+from outrider.content.file_index import FileIndex
 from outrider.content.index import Mark
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -21,7 +21,7 @@ class House:
     """A content store over an index of two, small ones up to three chunks."""
 
     def __init__(self, folder: Path) -> None:
-        self.small, self.large = FtsIndex(folder / "small"), TantivyIndex(folder / "large")
+        self.small, self.large = FileIndex(folder / "small"), TantivyIndex(folder / "large")
         self.database = Database.file(sqlite.migrated(folder / "x.db"))
         index = GrowingIndex(self.small, self.large, limit=3)
         self.content = Content(self.database, folder / "content", index=index)

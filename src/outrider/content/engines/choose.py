@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from outrider.content.fts import FtsIndex
+from outrider.content.file_index import FileIndex
 from outrider.content.index import Index
 from outrider.core.db import Database
 
@@ -25,7 +25,7 @@ def keyword_index(database: Database, folder: Path, *, most: int = 128) -> Index
 
         return PostgresIndex(database)
     most = min(most, _bearable())
-    small = FtsIndex(folder, most=most)
+    small = FileIndex(folder, most=most)
     if find_spec("tantivy") is None:
         return small
     from outrider.content.engines.growing import GrowingIndex

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from outrider.content.index import Candidates, Changes, Index, Mark
 
-LARGE = 200_000  # chunks from which tantivy is worth its folder: FTS5 takes 15 ms for three words there
+LARGE = 200_000  # chunks from which tantivy is worth its folder: it reads of a term no more than it needs
 
 
 class LargeIndex(Index, Protocol):

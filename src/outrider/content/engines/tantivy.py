@@ -1,6 +1,6 @@
 """A keyword index by tantivy (extra `scale`): one folder a store, for stores of some hundred thousand chunks and more.
 
-At a million chunks a query of three words takes 1 ms where FTS5 takes 80. Only one process at a time may write; the
+At a million chunks in one store a query of three words takes 1 ms. Only one process at a time may write; the
 others wait for it, and read meanwhile.
 """
 

@@ -1,4 +1,4 @@
-"""A keyword index in files: one SQLite database with FTS5 a store, derived from the rows and made anew at need.
+"""A keyword index in files: one SQLite database a store, derived from the rows and made anew at need.
 
 A file a store, because deleting a store is then deleting a file (0.24 ms against seconds), and because
 a search in one store does not read the words of the others.
@@ -25,7 +25,7 @@ T = TypeVar("T")
 TRIES = 3  # searches begun anew because somebody changed a store between two looks into it
 
 
-class FtsIndex:
+class FileIndex:
     """The keyword index of each store in a file of its own.
 
     Args:
