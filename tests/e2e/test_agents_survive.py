@@ -10,7 +10,6 @@ import pytest
 
 import agent_tools
 import fakes
-import postgres
 from agent_runs import KEY, Worker, flags
 from agent_tools import lines
 from model_apis import Asked, ModelServer, Turn, script
@@ -18,6 +17,7 @@ from outrider.agents.run import Run
 from outrider.app import App, open_app
 from outrider.settings import load
 
+pytestmark = pytest.mark.usefixtures("tables")
 PATIENCE = 60.0  # seconds
 Start = Callable[..., Worker]
 
@@ -45,16 +45,9 @@ def workers(home: Path, plugins: Path) -> Generator[Start]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> Generator[str]:
-    """The address of an empty database; empty text for the SQLite file at its usual place."""
-    if request.param == "sqlite":
-        yield ""
-        return
-    programs = postgres.found()
-    if programs is None:
-        pytest.skip("there is no Postgres server on this machine")
-    with postgres.running(programs) as url:
-        yield url
+def database(request: pytest.FixtureRequest) -> str:
+    """The address of a database without a row; empty text for the SQLite file at its usual place."""
+    return "" if request.param == "sqlite" else request.getfixturevalue("server").migrated()
 
 
 @asynccontextmanager

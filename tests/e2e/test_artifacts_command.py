@@ -12,7 +12,7 @@ from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.settings import load
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 
 
 def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

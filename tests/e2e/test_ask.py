@@ -14,13 +14,14 @@ import fakes
 from agent_runs import flags
 from model_apis import ModelServer, Script, Turn, script
 
+pytestmark = pytest.mark.usefixtures("tables")
 WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
 
 
 @pytest.fixture(autouse=True)
 def agents(home: Path) -> Path:
     folder = home / ".outrider" / "agents"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "writer.md").write_text(WRITER)
     return folder
 

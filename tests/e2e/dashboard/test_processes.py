@@ -24,7 +24,7 @@ from outrider.dashboard.address import Address
 from outrider.dashboard.address import running as running_dashboards
 from outrider.dashboard.listen import Listening
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
 
 
