@@ -41,6 +41,7 @@ class Contender(Protocol):
     async def search(self, query: str, store: int | None) -> int: ...
     async def add(self, text: str) -> None: ...
     async def delete(self, store: int) -> None: ...
+    async def sweep(self) -> None: ...
     async def close(self) -> None: ...
 
 
@@ -67,6 +68,9 @@ class Ours:
 
     async def delete(self, store: int) -> None:
         await self._content.delete_store(CALL, self._stores[store])
+
+    async def sweep(self) -> None:
+        await self._content.sweep()
 
     async def close(self) -> None:
         await self._content.close()
@@ -100,6 +104,9 @@ class Fts5:
 
     async def delete(self, store: int) -> None:
         self._connection.execute("DELETE FROM texts WHERE texts MATCH ?", (f"store : store{store}",))
+
+    async def sweep(self) -> None:
+        """Nothing is left."""
 
     async def close(self) -> None:
         self._connection.close()
@@ -152,6 +159,9 @@ class Tantivy:
         self._writer.delete_documents_by_term("store", f"store{store}")
         self._commit()
 
+    async def sweep(self) -> None:
+        """Merges do it some time."""
+
     async def close(self) -> None:
         self._writer.wait_merging_threads()
 
@@ -191,6 +201,9 @@ async def measured(name: str, count: int, stores: int) -> dict[str, float]:
         started = time.perf_counter()
         await contender.delete(stores - 1)
         found["delete_ms"] = (time.perf_counter() - started) * 1_000
+        started = time.perf_counter()
+        await contender.sweep()
+        found["sweep_ms"] = (time.perf_counter() - started) * 1_000
         found["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
         await contender.close()
     return found

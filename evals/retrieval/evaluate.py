@@ -2,9 +2,10 @@
 
     python -m evals.retrieval.evaluate [FOLDER …]
 
-Folders are in the layout of BEIR (github.com/beir-cellar/beir): `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`. Without
-any, the small set of our own beside this file and those that `OUTRIDER_BEIR` names (one folder of sets). Public sets are
-not part of the repository.
+Folders are in the layout of BEIR (github.com/beir-cellar/beir): `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`, and
+are called as the set is. Without any, the small set of our own beside this file and those that `OUTRIDER_BEIR` names (one
+folder of sets). Public sets are not part of the repository. Beside ours stand what others make of the same set with BM25
+(`peers`, where they are installed) and what was published of it.
 """
 
 import csv
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import anyio
 
+from evals.retrieval import peers
 from outrider.content import Content, ContentSettings, Draft, SearchOptions
 from outrider.content.embedder import Embedder
 from outrider.content.embedding import chosen, known
@@ -132,6 +134,17 @@ def main(chosen_folders: Sequence[Path]) -> None:
         for provider in usable():
             scores = measure(judged, provider)
             print(f"{judged.name:20} {provider:10}", *(f"{scores[mode]:9.3f}" for mode in MODES), flush=True)
+        for name, score in others(judged).items():
+            print(f"{judged.name:20} {name:10} {score:9.3f}", flush=True)
+
+
+def others(judged: Judged) -> dict[str, float]:
+    """The mean nDCG@10 of BM25 by others: of those that are installed, and as published."""
+    found: dict[str, float] = {}
+    for name, run in peers.usable().items():
+        best = run(judged)
+        found[name] = sum(ndcg(best[question], judged.grades[question]) for question in best) / len(best)
+    return found | ({"published": peers.PUBLISHED[judged.name]} if judged.name in peers.PUBLISHED else {})
 
 
 _NO_HTTP = Http(Guard(EgressSettings()))

@@ -3,8 +3,9 @@
 import shutil
 
 import pytest
-from evals.retrieval.evaluate import OWN, ndcg, read
+from evals.retrieval.evaluate import OWN, Judged, ndcg, others, read
 from evals.retrieval.gate import below, failures
+from evals.retrieval.peers import PUBLISHED, tokens, usable
 
 
 def test_searching_is_as_good_as_was_measured_with_what_is_in_the_package():
@@ -39,3 +40,11 @@ def test_every_judgement_names_a_text_and_a_question_of_many_scripts():
     assert len(judged.questions) >= 90
     asked = "".join(judged.questions.values())
     assert all(letter in asked for letter in "茶の김قпअกλ")
+
+
+def test_others_rank_the_same_texts_by_the_same_measure():
+    texts = {"a": ("Tea", "leaves steeped"), "b": ("", "coffee"), "c": ("", "water"), "d": ("", "milk")}
+    judged = Judged("nfcorpus", texts, {"q": "teas"}, {"q": {"a": 1}})
+    assert others(judged)["published"] == PUBLISHED["nfcorpus"]
+    assert {others(judged)[name] for name in usable()} <= {1.0}
+    assert tokens("The Leaves were steeped, and that is it") == ["leav", "were", "steep"]
