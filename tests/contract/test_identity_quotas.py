@@ -176,6 +176,24 @@ async def test_what_an_agent_at_work_has_cost_so_far_counts_already(home: Path):
     assert "$0.5 a day" in error(second)["message"]
 
 
+async def test_agents_that_begin_together_share_what_a_day_may_cost(home: Path):
+    held = anyio.Event()
+    goals = [Turn(calls=[("create_goal", {"goal": str(number)})], until=held) for number in range(9)]
+    begin = {"agent": "spender", "mode": "background"}
+    wish: Any = ({"spender": goals}, {"spender": {}}, {"person": {"cost_per_day": 2.5}}, A_DOLLAR_A_STEP)
+    with anyio.fail_after(90):
+        async with one_person(home, *wish) as (team, client):
+            begun = [await client.call_tool("run_agent", begin | {"query": str(number)}) for number in range(3)]
+            held.set()
+            runs = [(each.meta or {})["outrider/run"]["runId"] for each in begun]
+            for run in runs:
+                await client.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
+            ended = [await team.app.runs.get(run) for run in runs]
+    assert [run.budgets["cost"] for run in ended] == [2.5] * 3  # nothing was spent when they began
+    assert {run.stop_reason for run in ended} == {"cost"}
+    assert sum(run.cost or 0.0 for run in ended) <= 2.5 + 3  # by one request each they may pass it, not by 2.5 each
+
+
 async def spend(team: Team, run_id: str, dollars: float) -> None:
     """Writes down what the run has cost: the scripted model's price is not known."""
     from outrider.agents.tables import runs

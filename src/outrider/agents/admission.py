@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 # Holds a place while a run is written down; yields the dollars that it may cost, None for any. Raises Unavailable.
 Beginning = Callable[[Call], AbstractAsyncContextManager[float | None]]
+# What forbids a person in a workspace to spend more on models now; None where nothing does.
+Spending = Callable[[str, str | None], Awaitable[str | None]]
 Start = Callable[Concatenate["Runs", Agent, str, Call, P], Awaitable["Run"]]
 
 

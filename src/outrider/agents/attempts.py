@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
 import anyio
 
+from outrider.agents.admission import Spending
 from outrider.agents.approvals import Questions
 from outrider.agents.conversations import message_of
 from outrider.agents.definition import Agent, Budgets
@@ -46,6 +47,7 @@ class Attempts:
         steps: What the runs have done.
         meters: What the runs under way use.
         lenders: The models of clients that wait for their runs, by run.
+        spending: Asked before each request to a model, where money is limited: runs at the same time share it.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs need of the house
@@ -67,6 +69,7 @@ class Attempts:
         self.steps = Steps(database, worker)
         self.meters: dict[str, Meter] = {}
         self.lenders: dict[str, Lender] = {}
+        self.spending: Spending | None = None
         self._worker = worker
         self._streams = streams
         self._rows = RunRows(database)
@@ -171,10 +174,21 @@ class Attempts:
             hands=hands,
             pen=pen,
             meter=meter,
-            remember=partial(self.steps.once, run),
+            remember=partial(self._affordable, run),
             count_below=below,
         )
         return await runtime.attempt(work)
+
+    async def _affordable(
+        self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
+    ) -> dict[str, Any]:
+        """`Steps.once`, for what its person can still pay."""
+
+        async def asked() -> dict[str, Any]:
+            why = await self.spending(run.workspace, run.identity) if self.spending and kind == "model" else None
+            return {"stop": ["cost", why]} if why else await work()
+
+        return await self.steps.once(run, number, asked, kind)
 
     async def _chain(self, run: Run) -> list[Access]:
         """The models that the run may ask. Raises NotConfigured and InvalidInput."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from outrider.agents.admission import Beginning, admitted
+from outrider.agents.admission import Beginning, Spending, admitted
 from outrider.agents.approvals import Questions
 from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
@@ -51,6 +51,7 @@ class Runs:
 
     Attributes:
         beginning: What each run begins in, where there are quotas.
+        spending: What each request to a model is asked of, where money is limited.
     """
 
     def __init__(  # noqa: PLR0913 - all that runs need of the house
@@ -80,6 +81,7 @@ class Runs:
         self._sealing = sealing
         self._kept = kept
         self.beginning: Beginning | None = None
+        self.spending: Spending | None = None
 
     @cached_property
     def _worker(self) -> "Worker":
@@ -99,6 +101,7 @@ class Runs:
             kept=self._kept,
         )
         worker.answered = self._answered
+        worker.limit_spending(self.spending)
         return worker
 
     @property

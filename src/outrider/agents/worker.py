@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from outrider.agents.admission import Spending
 from outrider.agents.approvals import Questions
 from outrider.agents.attempts import Attempts
 from outrider.agents.bell import WAITING, ring
@@ -97,6 +98,10 @@ class Worker:
         self._taking = anyio.Lock()
         self._woken = anyio.Event()  # something may have changed
         self._resting: set[asyncio.Task[Any]] = set()  # what has come to the end of an attempt just now
+
+    def limit_spending(self, spending: Spending | None) -> None:
+        """Has it asked before each request to a model."""
+        self._attempts.spending = spending
 
     @property
     def works(self) -> bool:

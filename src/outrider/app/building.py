@@ -277,7 +277,8 @@ class Building:
             servers=self.remote,
             kept=self.settings.keep_days * DAY,
         )
-        runs.beginning = self.quotas.beginning if self.quotas else None
+        if self.quotas:
+            runs.beginning, runs.spending = self.quotas.beginning, self.quotas.spending
         return runs
 
     @cached_property

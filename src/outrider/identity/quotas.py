@@ -75,7 +75,7 @@ class Quotas:
 
     async def admit(self, tool: Tool, call: Call) -> None:
         """Lets a call pass and counts it. Raises Unavailable (`quota`, with `retry_after`) and Refused (`quota`)."""
-        for owner, quota, setting in self._limits(call):
+        for owner, quota, setting in self._limits(call.workspace, call.identity):
             if quota.stored_mb is not None and tool.effect != "read":
                 await self._check_room(owner, quota.stored_mb, setting)
             if quota.calls_per_minute is not None:
@@ -91,7 +91,7 @@ class Quotas:
         """
         left: list[float] = []
         async with AsyncExitStack() as stack:
-            for owner, quota, setting in self._limits(call):
+            for owner, quota, setting in self._limits(call.workspace, call.identity):
                 if quota.cost_per_day is not None:
                     left.append(await self._left(owner, quota.cost_per_day, f"{setting}.cost_per_day"))
                 if quota.runs is not None and call.run is None:
@@ -99,10 +99,25 @@ class Quotas:
                     stack.push_async_callback(self._counters.release, f"runs\x1f{owner.key}")
             yield min(left, default=None)
 
-    def _limits(self, call: Call) -> list[tuple[Owner, Quota, str]]:
-        """Whose limits hold for the call, and which settings say them."""
-        workspace, person = call.workspace or "", call.identity
-        chosen = self._settings
+    async def spending(self, workspace: str, person: str | None) -> str | None:
+        """What forbids to spend more on models today, as a sentence; None where nothing does.
+
+        Asked before each request, so that agents at work at the same time pass a limit by one request each at most.
+        """
+        for owner, quota, setting in self._limits(workspace, person):
+            if quota.cost_per_day is None:
+                continue
+            try:
+                await self._left(owner, quota.cost_per_day, f"{setting}.cost_per_day")
+            except Unavailable as error:
+                if error.code != "quota":
+                    raise
+                return f"{error.message}: {error.hint}"
+        return None
+
+    def _limits(self, workspace: str | None, person: str | None) -> list[tuple[Owner, Quota, str]]:
+        """Whose limits hold for a person there, and which settings say them."""
+        workspace, chosen = workspace or "", self._settings
         found = [(Owner(workspace), *_chosen(chosen.workspaces, workspace, chosen.workspace, "workspace"))]
         if person:
             found.append((Owner(workspace, person), *_chosen(chosen.people, person, chosen.person, "person")))
