@@ -348,9 +348,8 @@ def _told(choices: Choices, query: str, found: "Found") -> str:
         return "\n".join([f"no passage matches {query!r}; try other words, or another kind of search", *found.notes])
     body = "\n\n".join(_hit(each) for each in found.hits)
     notes = "".join(f"\nNote: {note}" for note in found.notes)
-    return f"{len(found.hits)} passages, best first; readContent reads around one{notes}\n\n" + choices.mark(
-        body, "content store"
-    )
+    count = f"{len(found.hits)} passage{'s' * (len(found.hits) != 1)}"
+    return f"{count}, best first; readContent reads around one{notes}\n\n" + choices.mark(body, "content store")
 
 
 def _hit(hit: "Hit") -> str:

@@ -162,6 +162,12 @@ def _shown(found: "FileText", *, numbered: bool, limit: int, offset: int) -> Res
         text, next_offset = text[: end + 1], None
         next_line = found.start + found.text.count("\n", 0, piece.offset + end + 1)
     elif next_offset is None and found.lines is None:
+        if not text.endswith("\n"):
+            raise InvalidInput(
+                f"offset: line {found.end} goes on behind {len(found.text):,} characters",
+                hint="read the rest of so long a line with a code tool",
+                code="too_large",
+            )
         next_line = found.end + 1
     first = found.start + found.text.count("\n", 0, piece.offset)
     shown = lines_of(text)
@@ -175,7 +181,8 @@ def _shown(found: "FileText", *, numbered: bool, limit: int, offset: int) -> Res
     if numbered:
         width = len(str(last))
         text = "".join(f"{number:>{width}}\t{line}" for number, line in enumerate(shown, first))
-        cut_off = cut_off or f"[lines {first} to {last}{total}, sha256 {found.sha256[:SHOWN_DIGEST]}]"
+        digest = f", sha256 {found.sha256[:SHOWN_DIGEST]}" if found.sha256 else ""
+        cut_off = cut_off or f"[lines {first} to {last}{total}{digest}]"
     gap = "" if not cut_off or not text or text.endswith(("\n", "\r")) else "\n"
     return Result((Text(text + gap + cut_off),), meta=meta)
 

@@ -1,5 +1,6 @@
 """The two programs that look for lines: ripgrep, and Python's `re` in a process of its own."""
 
+import asyncio
 import base64
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 import anyio
 from anyio.abc import Process
 
+from outrider.core.errors import InvalidInput
 from outrider.workspace.pattern import Pattern
 
 MOST_BYTES = 100_000_000  # of what a program may say
@@ -165,16 +167,16 @@ def _matched(path: str, data: dict[str, Any]) -> Found:
 async def _started(command: list[str], given: bytes, at: str | None) -> AsyncGenerator[Process]:
     """A process that is being fed; it is killed at the end, however that comes."""
     environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
-    async with anyio.create_task_group() as tasks:
-        process = await anyio.open_process(command, cwd=at, env=environ, stderr=DEVNULL, start_new_session=True)
-        try:
-            tasks.start_soon(_feed, process, given)
-            yield process
-        finally:
-            tasks.cancel_scope.cancel()
-            _kill(process)
-            with anyio.CancelScope(shield=True):
-                await process.aclose()
+    process = await anyio.open_process(command, cwd=at, env=environ, stderr=DEVNULL, start_new_session=True)
+    feeding = asyncio.create_task(_feed(process, given))  # no task group: that would wrap the errors of its body
+    try:
+        yield process
+    finally:
+        feeding.cancel()
+        _kill(process)
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([feeding])
+            await process.aclose()
 
 
 def _kill(process: Process) -> None:
@@ -192,14 +194,24 @@ async def _feed(process: Process, data: bytes) -> None:
 
 
 async def _lines(process: Process) -> AsyncGenerator[bytes]:
-    """Whole lines of what the process says, up to a limit of bytes."""
-    rest, total = b"", 0
+    """Whole lines of what the process says, up to a limit of bytes. Raises InvalidInput for one that is longer."""
+    begun, total = list[bytes](), 0  # pieces: a line of a hundred megabytes comes in thousands
     while process.stdout and total < MOST_BYTES:
         try:
             block = await process.stdout.receive()
         except anyio.EndOfStream:
             return
         total += len(block)
-        *whole, rest = (rest + block).split(b"\n")
-        for line in whole:
-            yield line
+        first, *further = block.split(b"\n")
+        begun.append(first)
+        if further:
+            yield b"".join(begun)
+            for line in further[:-1]:
+                yield line
+            begun = [further[-1]]
+    if sum(map(len, begun)) > MOST_BYTES // 2:
+        raise InvalidInput(
+            f"a line that matches is longer than {MOST_BYTES // 2:,} bytes",
+            hint="leave its file out by path or glob, or search it with a code tool",
+            code="too_large",
+        )

@@ -158,3 +158,20 @@ async def test_links_out_are_not_followed_even_when_they_are_exchanged_meanwhile
         stop.set()
         thread.join()
     assert "secret" not in seen
+
+
+@pytest.mark.skipif(ripgrep() is None, reason="ripgrep is not installed")
+async def test_a_line_of_many_megabytes_is_found_and_a_longer_one_is_named(tmp_path: Path):
+    jail, search = Jail(tmp_path), Search("needle", rg=ripgrep())
+    (tmp_path / "long").write_bytes(b"x" * 60_000_000 + b"needle\n")
+    (found,) = (await grep_tree(jail, ".", search)).lines
+    assert (found.number, found.column) == (1, 60_000_000)
+    (tmp_path / "long").write_bytes(b"x" * 120_000_000 + b"needle\n")
+    with pytest.raises(InvalidInput, match="longer than 50,000,000 bytes"):
+        await grep_tree(jail, ".", search)
+
+
+@pytest.mark.skipif(ripgrep() is None, reason="ripgrep is not installed")
+async def test_a_pattern_that_is_too_large_for_ripgrep_is_left_to_python():
+    found = await grep_text("aaa\n", Search("(?:a{1000}){60000}|aaa$", rg=ripgrep()))
+    assert [line.text for line in found.lines] == ["aaa"]
