@@ -32,7 +32,7 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
-test: lint types layers unit e2e miniwob conformance
+test: lint types layers unit e2e scale miniwob conformance
 
 # The quick half: what to run before each commit.
 check: lint types layers unit
@@ -53,9 +53,13 @@ unit: .venv/dev.ready
 e2e: .venv/browser.ready
 	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
-# Replicas and workers on a real Postgres, killed at random for SECONDS (120); SEED repeats what it printed.
+# Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/dev.ready
 	$(RUN)/pytest tests/scale -q -s
+
+# The same, shorter.
+scale: .venv/browser.ready
+	SECONDS=15 $(RUN)/pytest tests/scale -q -s --reruns 1 -rR
 
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready

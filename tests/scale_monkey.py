@@ -31,7 +31,7 @@ class Monkey:
 
     async def rage(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        deeds = list(self._deeds())
+        deeds = list(self._deeds(seconds))
         self._dice.shuffle(deeds)
         turn = 0
         while time.monotonic() < end:
@@ -41,7 +41,7 @@ class Monkey:
         for each in self._house.processes:
             each.clock.set(0)
 
-    def _deeds(self) -> Sequence[Callable[[], Awaitable[None]]]:
+    def _deeds(self, seconds: float) -> Sequence[Callable[[], Awaitable[None]]]:
         deeds: list[Callable[[], Awaitable[None]]] = [
             self.kill,
             self.kill,
@@ -51,7 +51,7 @@ class Monkey:
             self.skew,
         ]
         if self._house.processes[0].place.cable:
-            deeds += [partial(self.part, SHORT), partial(self.part, LONG)]
+            deeds += [partial(self.part, each) for each in (SHORT, LONG) if each[1] < seconds / 2]
         return deeds + [partial(self.fill, what) for what in self._disks]
 
     def _note(self, words: str) -> None:

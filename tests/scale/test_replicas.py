@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ class Town:
     read: Counter[int] = field(default_factory=Counter)
     booked: Counter[str] = field(default_factory=Counter)
     held: dict[str, anyio.Event] = field(default_factory=dict)
+    opened: anyio.Event = field(default_factory=anyio.Event)  # somebody asks for the page that does not come
 
     @property
     def first(self) -> str:
@@ -111,6 +113,12 @@ async def _town(folder: Path) -> AsyncGenerator[Town]:  # noqa: C901, PLR0915 - 
         seen = request.cookies.get("who", "nobody")
         return HTMLResponse(f"<title>{name}</title><main><p>Page {name} for {seen}</p></main>", headers=headers)
 
+    async def never(request: Request) -> Response:
+        made[0].opened.set()
+        while not await request.is_disconnected():
+            await anyio.sleep(0.1)
+        return Response()
+
     async def chapter(request: Request) -> Response:
         number = int(request.path_params["number"])
         made[0].read[number] += 1
@@ -127,7 +135,9 @@ async def _town(folder: Path) -> AsyncGenerator[Town]:  # noqa: C901, PLR0915 - 
     async with (
         fakes.serve(ModelServer(play).app()) as thinks,
         fakes.serve(Starlette(routes=[Route("/book", book, methods=["POST"])])) as till,
-        fakes.serve(Starlette(routes=[Route("/book/{number:int}", chapter), Route("/{name}", page)])) as site,
+        fakes.serve(
+            Starlette(routes=[Route("/book/{number:int}", chapter), Route("/never", never), Route("/{name}", page)])
+        ) as site,
     ):
         profile = {"base_url": f"{thinks}/v1", "model": "scripted", "key": "SCRIPTED_KEY", "api": "chat"}
         settings = [
@@ -198,6 +208,20 @@ async def test_a_browser_session_is_used_through_the_other_replica(town: Town):
     assert "no session" in said(stranger)
     await town.call("closeSession", {"sessionId": name}, url=town.second)
     assert name not in said(await town.call("listSessions", {}, url=town.first))
+
+
+async def test_a_caller_that_leaves_the_other_replica_leaves_the_session_free(town: Town):
+    opened = await town.call("createSession", {"url": f"{town.site}/first"}, url=town.first)
+    name = opened.structured_content["sessionId"]
+    async with anyio.create_task_group() as tasks:
+        wish = {"sessionId": name, "url": f"{town.site}/never"}
+        tasks.start_soon(partial(town.call, "navigateToUrl", wish, url=town.second))
+        with anyio.fail_after(PATIENCE):
+            await town.opened.wait()
+        tasks.cancel_scope.cancel()
+    there = await town.call("navigateToUrl", {"sessionId": name, "url": f"{town.site}/second"}, url=town.first)
+    assert "/second" in said(there)
+    await town.call("closeSession", {"sessionId": name}, url=town.first)
 
 
 async def test_a_session_whose_replica_died_is_opened_again_elsewhere_with_what_it_had_stored(town: Town):

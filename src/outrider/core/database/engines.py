@@ -26,10 +26,13 @@ LIVELY = {
     "tcp_user_timeout": 20_000,
     "application_name": "outrider",
 }
-# A transaction whose process hangs must not keep its locks for ever.
+# A transaction whose process hangs must not keep its locks for ever. And a machine that has vanished must not keep those
+# by which its worker is known to live: the server gives its connections up as soon as it would give up the server.
 PREPARE = """
     SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),
-    extract(epoch FROM clock_timestamp())::float8
+    extract(epoch FROM clock_timestamp())::float8,
+    set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '3', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false)
 """
 RENEWED = 1_800.0  # seconds after which a connection is made anew, and the server's clock read again
 
