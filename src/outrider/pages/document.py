@@ -104,7 +104,7 @@ def tidy(text: str, *, exact: bool = False) -> str:
 
     With `exact`, white space stays as it is, as in listings.
     """
-    if not ODD.search(text):
+    if not _is_odd(text):
         if exact:
             return text.strip("\n")
         return BLANKS.sub("\n\n", ENDS.sub("", text)).strip("\n").rstrip()
@@ -112,10 +112,17 @@ def tidy(text: str, *, exact: bool = False) -> str:
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
         text = PILE.sub(r"\1", text)
-    lines = ["".join(map(clean, _pieces(line))) if ODD.search(line) else line for line in text.split("\n")]
+    lines = ["".join(map(clean, _pieces(line))) if _is_odd(line) else line for line in text.split("\n")]
     if exact:
         return "\n".join(lines).strip("\n")
     return BLANKS.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip("\n")
+
+
+def _is_odd(text: str) -> bool:
+    """Whether a text holds what has to be cleaned, or could have to."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return False
+    return ODD.search(text) is not None
 
 
 def _pieces(line: str) -> Iterator[str]:
@@ -134,7 +141,7 @@ def line_of(text: str | None, limit: int = 500) -> str:
     """A fact on one line, cleaned and cut."""
     if not text:
         return ""
-    return " ".join((clean(text) if ODD.search(text) else text).split())[:limit]
+    return " ".join((clean(text) if _is_odd(text) else text).split())[:limit]
 
 
 def plain(markdown: str) -> str:

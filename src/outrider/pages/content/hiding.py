@@ -1,6 +1,7 @@
 """Whether an element's own attributes hide it: text for machines only, the usual vehicle of injected instructions."""
 
 import re
+from functools import lru_cache
 
 from outrider.pages.content.panels import is_panel
 
@@ -51,6 +52,7 @@ def _hidden(given: dict[str, str | None]) -> bool:
     return bool(style) and _unseen(style[:STYLE_LIMIT])
 
 
+@lru_cache(maxsize=1_000)
 def _unseen(style: str) -> bool:
     """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
     if STYLE.search(style):

@@ -110,7 +110,7 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, writer.order, writer.heads)
-    found.links, found.images = links_of(page, chosen, base), images_of(page, base)
+    found.links, found.images = links_of(page, chosen, base, writer.phrase.known), images_of(page, base)
     if not found.text:
         found.text = found.markdown = _declared(found.facts, tree)
         found.metadata["fallback"] = "declared"

@@ -11,10 +11,16 @@ LINKS = 10_000
 IMAGES = 2_000
 
 
-def links_of(page: Blocks, chosen: list[int], base: str) -> list[Link]:
-    """Each address once with its first words; those in the chosen blocks first."""
+def links_of(page: Blocks, chosen: list[int], base: str, known: dict[str, str]) -> list[Link]:
+    """Each address once with its first words; those in the chosen blocks first.
+
+    Args:
+        page: The blocks.
+        chosen: Numbers of the chosen ones.
+        base: Where relative addresses start from.
+        known: Of addresses as they are written, the absolute ones; all that are found out go there.
+    """
     kept = frozenset(chosen)
-    known: dict[str, str] = {}
     named: dict[str, str] = {}
     inside: set[str] = set()
     for address, block, words in page.links:
