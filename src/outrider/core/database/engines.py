@@ -26,8 +26,8 @@ LIVELY = {
     "tcp_user_timeout": 20_000,
     "application_name": "outrider",
 }
-# A transaction whose process hangs must not keep its locks for ever. And a machine that has vanished must not keep those
-# by which its worker is known to live: the server gives its connections up as soon as it would give up the server.
+# A transaction whose process hangs must not keep its locks for ever. Nor may a machine that has vanished keep those by
+# which its worker is known to live: the server gives its connections up as soon as it would give up the server.
 PREPARE = """
     SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),
     extract(epoch FROM clock_timestamp())::float8,
