@@ -33,6 +33,7 @@ NAME = "outrider"
 # Attempts are made up of our own rows and of JSON, so every version can go on with what another began.
 VERSION = "1"
 THREADS = 32
+CONNECTIONS = 2  # to Postgres: an attempt needs one for a moment when it begins and when it ends
 BUSY_SECONDS = 30
 Body = Callable[[str, int], Awaitable[None]]
 
@@ -151,7 +152,8 @@ class Engine:
         if self._url.get_backend_name() != "sqlite":
             address = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
             lively = {"connect_args": lively_options(self._url)}
-            return {"system_database_url": address, "db_engine_kwargs": lively, "run_migrations": False}
+            few = {"sys_db_pool_size": CONNECTIONS, "run_migrations": False}
+            return {"system_database_url": address, "db_engine_kwargs": lively, **few}
         path = Path(self._url.database or "").with_suffix(".work.db")
         return {"system_database_url": f"sqlite:///{path}", "system_database_engine": _sqlite(path)}
 
