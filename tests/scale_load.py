@@ -103,7 +103,10 @@ def play(asked: Asked) -> Turn:
     job = re.search(r"job (\w+)", asked.text)
     name = job[1] if job else "none"
     if asked.turns < (LONG if name.endswith("k") else STEPS):
-        calls: list[tuple[str, Any]] = [("deposit", {"text": f"{name}.{asked.turns}"}), ("look", {"text": name})]
+        calls: list[tuple[str, Any]] = [
+            ("deposit", {"text": f"{name}.{asked.turns}"}),
+            ("look", {"text": f"{name}.{asked.turns}"}),
+        ]
         if asked.turns == 1 and name.endswith("x"):
             calls.append(("transfer", {"text": f"{name}.x"}))
         return Turn(text="On.", calls=calls)

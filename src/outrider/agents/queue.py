@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
 LOCK = 0x6F75_7471  # of Postgres' advisory locks: whoever gives places away
+SILENCE = "3s"  # after which Postgres ends the transaction of a process that gives places away: its cable is pulled
 EACH = 100  # rows of one user that are looked at: behind those that a limit keeps back there may be others
 
 
@@ -153,11 +154,16 @@ def _names(model: str) -> tuple[str, ...]:
 
 
 def _alone(connection: "Connection") -> None:
-    """One process at a time gives places away. SQLite's writers are alone anyway."""
+    """One process at a time gives places away, and one that is silent meanwhile loses that right to the others.
+
+    SQLite's writers are alone anyway.
+    """
     from sqlalchemy import text
 
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        silence = "set_config('idle_in_transaction_session_timeout', :silence, true)"
+        query = text(f"SELECT {silence}, pg_advisory_xact_lock(:lock)")
+        connection.execute(query, {"lock": LOCK, "silence": SILENCE})
 
 
 def _user() -> "ColumnElement[str]":
