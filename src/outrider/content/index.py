@@ -105,12 +105,11 @@ class Index(Protocol):
     """A keyword index over the chunks of all stores. Every method raises Unavailable where the index cannot be used.
 
     Safe for many tasks, and for several processes on the same data.
-
-    Attributes:
-        exact: Whether its likeliest are the best by `ranking.ranked`; where it ranks otherwise, ask for more of them.
     """
 
-    exact: bool
+    def exact(self, stores: Sequence[str]) -> bool:
+        """Whether its likeliest chunks are the best by `ranking.ranked`; where not, ask for more than are wanted."""
+        ...
 
     async def generation(self, store: str) -> Mark:
         """Up to where the index reflects the store; `Mark()` if it knows nothing of it."""

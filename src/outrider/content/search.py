@@ -153,7 +153,8 @@ class Searching:
         """Chunk ids with scores, best first."""
         limit = max(options.top_n * PER_HIT, CANDIDATES)
         if options.mode == "keyword" or self._vectors is None:
-            return await self._by_words(words, stores, options.top_n * SPARE if self._index.exact else limit, within)
+            few = options.top_n * SPARE
+            return await self._by_words(words, stores, few if self._index.exact(list(stores)) else limit, within)
         near = [
             (each.chunk, each.score) for each in await self._vectors.nearest(query, list(stores), limit, within=within)
         ]

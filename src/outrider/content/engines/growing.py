@@ -26,13 +26,15 @@ class GrowingIndex:
         limit: Chunks that a store may have in the small one.
     """
 
-    exact = False
-
     def __init__(self, small: Index, large: LargeIndex, *, limit: int = LARGE) -> None:
         self._small = small
         self._large = large
         self._limit = limit
         self._moved: set[str] = set()
+
+    def exact(self, stores: Sequence[str]) -> bool:
+        """Where the index that has each of the stores is."""
+        return all(self._of(store).exact([store]) for store in stores)
 
     async def generation(self, store: str) -> Mark:
         """Up to where the index that has the store reflects it."""

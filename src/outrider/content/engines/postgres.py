@@ -98,12 +98,14 @@ class PostgresIndex:
         database: A Postgres one; the index may share it with the rows.
     """
 
-    exact = False
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._made = False
         self._making = anyio.Lock()
+
+    def exact(self, stores: Sequence[str]) -> bool:  # noqa: ARG002
+        """Never: `ts_rank` chooses."""
+        return False
 
     async def generation(self, store: str) -> Mark:
         """Up to where the index reflects the store."""

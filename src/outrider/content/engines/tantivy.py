@@ -52,13 +52,15 @@ class TantivyIndex:
         most: How many of them are held open at once.
     """
 
-    exact = False
-
     def __init__(self, folder: Path, *, most: int = 16) -> None:
         self._folder = folder
         self._most = most
         self._open: OrderedDict[str, StoreFolder] = OrderedDict()
         self._opening = threading.Lock()
+
+    def exact(self, stores: Sequence[str]) -> bool:  # noqa: ARG002
+        """Never: tantivy chooses by its own."""
+        return False
 
     def holds(self, store: str) -> bool:
         """Whether there is anything of the store."""
