@@ -19,6 +19,7 @@ from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.leftovers import AT_ONCE, some
 from outrider.core.context import Call
 from outrider.core.database.checking import check
+from outrider.core.database.copying import Copy
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
@@ -236,3 +237,20 @@ async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, 
         await house.content.sweep()
         assert await house.rows(store.id) == {}
         assert await house.complaints() == []
+
+
+async def test_a_copied_database_hides_and_sweeps_the_same(tmp_path: Path, call: Call):
+    source, target = (f"sqlite+aiosqlite:///{sqlite.migrated(tmp_path / name)}" for name in ("one.db", "two.db"))
+    async with opened(source, tmp_path / "one") as one, opened(target, tmp_path / "two") as two:
+        store = await one.content.create_store(call)
+        await one.content.add_many(call, NOTES, store.id)
+        await one.content.add(call, Draft("tea", filename="kept"))
+        await one.content.delete_store(call, store.id)
+        copy = Copy(one.database, two.database)
+        assert not [each async for each in copy.run() if each.left_out]
+        assert all([each.whole async for each in copy.verify()])
+        assert await two.found(call, "tea") == {"kept"}
+        assert await two.complaints() == []
+        await two.content.sweep()
+        assert await two.rows(store.id) == {}
+        assert await two.found(call, "tea") == {"kept"}
