@@ -38,6 +38,7 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_a_persons_calls_of_a_day_are_counted_and_the_next_says_when_to_come_back",
             "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
             "test_what_agents_may_cost_in_a_day_ends_and_binds_the_next_run",
+            "test_what_an_agent_at_work_has_cost_so_far_counts_already",
             "test_who_stores_too_much_may_still_read_and_is_told_to_make_room",
             "test_an_agent_acts_as_the_person_who_began_it_in_their_workspace",
         }
