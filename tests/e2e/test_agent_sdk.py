@@ -42,10 +42,9 @@ async def ask(home: Path, model: Model, servers: dict[str, Any], tool: str) -> s
             mcp_servers=servers, allowed_tools=[tool], env=environment | quiet, max_turns=3, cwd=home
         )
         with anyio.fail_after(90):
-            async for message in claude.query(prompt="go", options=options):
-                if isinstance(message, claude.ResultMessage):
-                    return message.result or ""
-    raise AssertionError("the agent gave no result")
+            told = [message async for message in claude.query(prompt="go", options=options)]
+    (result,) = [message for message in told if isinstance(message, claude.ResultMessage)]
+    return result.result or ""
 
 
 async def test_an_agent_searches_in_the_same_process(home: Path):
