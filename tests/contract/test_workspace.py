@@ -311,6 +311,27 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
 
 
 @pytest.mark.parametrize("era", eras.ERAS)
+async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
+    import os
+
+    async with opened(home) as app, eras.connected(app.server("workspace"), era) as client:
+        await client.call_tool("write_file", {"path": "x/inner.txt", "content": "needle\n"})
+        root = os.fsencode(folder(home))
+        os.mkdir(root + b"/odd\xfe")  # noqa: PTH102 - of bytes
+        for name in (b"/odd\xfe/in.txt", b"/a\xff.txt", "/evil\u202egnp.exe".encode()):
+            Path(os.fsdecode(root + name)).write_text("needle\n")
+        listed = await client.call_tool("list_directory", {"recursive": True})
+        found = await client.call_tool("search_files", {"pattern": "*"})
+        lines = await client.call_tool("grep", {"path": ".", "pattern": "needle"})
+        stands = await client.read_resource("context://workspace")
+    names = {"x", "x/inner.txt", "odd\\udcfe", "a\\udcff.txt", "evil\\u202egnp.exe"}
+    assert {each["name"] for each in listed.structured_content["entries"]} == names
+    assert {each["path"] for each in found.structured_content["entries"]} == names
+    assert {each["path"] for each in lines.structured_content["matches"]} == {"x/inner.txt"}
+    assert "inner.txt" in stands.contents[0].text
+
+
+@pytest.mark.parametrize("era", eras.ERAS)
 async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
     async with opened(home) as app, eras.connected(app.server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})

@@ -39,7 +39,7 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import arguments, content, names, questions, seal
+from outrider.serve import arguments, content, letters, names, questions, seal
 from outrider.serve.context import Defaults
 from outrider.serve.switch import METHOD, Contexts, SwitchParams
 from outrider.serve.watch import Watch
@@ -303,6 +303,7 @@ def mcp_server(
     )
     server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
     server.add_request_handler(METHOD, SwitchParams, contexts.switch)
+    server.middleware.append(letters.written)
     server.middleware.append(arguments.understood)
     server.middleware.append(seal.explain)
     server.middleware.append(RequestStateBoundary(pause.sealed(), default_audience=name))

@@ -1,6 +1,7 @@
 """Finding in the workspace: what a folder holds, files by name, lines by pattern."""
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import PurePosixPath
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from outrider.workspace.jail import Entry
 
 LOOKED_AT = 100_000  # entries of a folder, with those below, before an answer says that there are more
+HIDDEN_KINDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 LONGEST_LINE = 400  # characters of a line that are shown
 
 FolderPath = Annotated[str, Field(min_length=1, max_length=1_000, description="Folder in the workspace")]
@@ -71,7 +73,7 @@ async def list_directory(
         return _first(workspaces.of(call).files.list(path, pattern, depth=depth, hidden=show_hidden))
 
     found, more = await anyio.to_thread.run_sync(listed)
-    rows = ({"name": _below(each.path, path), "type": each.kind, "size": each.size} for each in found)
+    rows = ({"name": _legible(_below(each.path, path)), "type": each.kind, "size": each.size} for each in found)
     return _listing(rows, len(found), cut=more)
 
 
@@ -91,7 +93,10 @@ async def search_files(
         return _first(workspaces.of(call).files.search(pattern, path, depth=max_depth, kind=file_type))
 
     found, more = await anyio.to_thread.run_sync(searched)
-    rows = ({"path": each.path, "name": each.name, "type": each.kind, "size": each.size} for each in found)
+    rows = (
+        {"path": _legible(each.path), "name": _legible(each.name), "type": each.kind, "size": each.size}
+        for each in found
+    )
     return _listing(rows, len(found), cut=more)
 
 
@@ -149,6 +154,13 @@ def _below(path: str, folder: str) -> str:
     return path.removeprefix(f"{PurePosixPath(folder)}/")
 
 
+def _legible(name: str) -> str:
+    """A name with its invisible characters, and bytes that are no letters, written out: code may have chosen it."""
+    if name.isprintable():
+        return name
+    return "".join(repr(letter)[1:-1] if unicodedata.category(letter) in HIDDEN_KINDS else letter for letter in name)
+
+
 def _listing(rows: Iterable[dict[str, Any]], count: int, *, cut: bool) -> Listing:
     shown = list(_within_budget(rows))
     if len(shown) == count and not cut:
@@ -182,7 +194,7 @@ def _row(line: "Line", *, named: bool, numbered: bool) -> Any:
     more = {name: lines for name, lines in around.items() if lines}
     if not (named or numbered or more):
         return text
-    return ({"path": line.path} if named else {}) | {"line": line.number, "text": text} | more
+    return ({"path": _legible(line.path)} if named else {}) | {"line": line.number, "text": text} | more
 
 
 def _cut(text: str, column: int = 0) -> str:

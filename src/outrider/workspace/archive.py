@@ -15,6 +15,7 @@ from outrider.workspace.jail import PARTIAL, Jail
 
 BLOCK = 1 << 20
 MOST_FILES = 50_000
+DEEPEST = 600  # folders in one another: more than a path of a thousand characters can name
 LONGEST = 200  # bytes of one part of a name; file systems take 255
 EXPORTS = "exports"  # where earlier exports are: left out where nobody asks for them
 FORBIDDEN = re.compile(r'[\\:*?"<>|]')  # by Windows, where the first is a separator and the second a drive's
@@ -104,7 +105,10 @@ def _files(jail: Jail, path: str) -> Iterator[str]:
     if entry.kind != "directory":
         yield whole
         return
-    for each in jail.walk(whole):
+    for each in jail.walk(whole, DEEPEST):
+        if each.kind == "directory":
+            with jail.folder(each.path):
+                """What lies below it can be reached."""
         inner = PurePosixPath(each.path)
         if each.kind != "directory" and PARTIAL not in each.name and not (whole == "." and inner.parts[0] == EXPORTS):
             yield each.path

@@ -117,11 +117,14 @@ class Jail:
         return sorted((each for each in found if each), key=lambda each: (each.kind != "directory", each.name))
 
     def walk(self, path: str = ".", depth: int = 50) -> Iterator[Entry]:
-        """Everything below a directory, without following links; what vanishes meanwhile is left out."""
+        """Everything below a directory, without following links.
+
+        What vanishes meanwhile is left out, and so is what lies below a name that no path can have.
+        """
         for entry in self.list(path):
             yield entry
             if entry.kind == "directory" and depth > 1:
-                with suppress(NotFound, Refused):
+                with suppress(NotFound, Refused, InvalidInput):
                     yield from self.walk(entry.path, depth - 1)
 
     def entry(self, path: str) -> Entry:
@@ -228,7 +231,7 @@ def _checked(path: str) -> str:
     if not path or len(path) > LONGEST:
         raise InvalidInput(f"path: {len(path)} characters long", hint=f"give 1 to {LONGEST} characters")
     if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs") for letter in path):
-        raise InvalidInput("path: holds invisible or control characters", hint="leave them out")
+        raise InvalidInput(f"path: {path[:100]!r} holds invisible or control characters", hint="use names without them")
     pure = PurePosixPath(path)
     if pure.is_absolute():
         raise Refused(f"path: {path!r} is absolute", hint="paths are relative to the workspace", code="outside")

@@ -1,8 +1,9 @@
 """A folder as a drawing of lines, for a prompt."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
-from outrider.core.errors import NotFound
+from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.core.untrusted import clean
 from outrider.workspace.jail import Entry, Jail
 
@@ -24,7 +25,8 @@ def _below(jail: Jail, path: str, depth: int, most: int, before: str) -> Iterato
         last = number == len(shown) and more <= 0
         yield f"{before}{'└── ' if last else '├── '}{_named(entry)}"
         if entry.kind == "directory" and depth > 1:
-            yield from _below(jail, entry.path, depth - 1, most, before + ("    " if last else "│   "))
+            with suppress(NotFound, Refused, InvalidInput):
+                yield from _below(jail, entry.path, depth - 1, most, before + ("    " if last else "│   "))
     if more > 0:
         yield f"{before}└── … {more} more"
 

@@ -1,6 +1,7 @@
 """An archive holds every file that was named, and unpacks inside of its folder on every system."""
 
 import io
+import os
 import re
 import tempfile
 import unicodedata
@@ -100,3 +101,13 @@ def test_an_empty_folder_is_no_archive(jail: Jail):
     jail.make("empty")
     with pytest.raises(InvalidInput, match="0 files"):
         members(jail, ["empty"])
+
+
+def test_what_lies_deep_comes_along_and_what_no_path_can_name_is_an_error(jail: Jail):
+    deep = "/".join(["x"] * 120)
+    jail.write(f"deep/{deep}/f.txt", b"deep")
+    assert [each.path for each in members(jail, ["deep"])] == [f"deep/{deep}/f.txt"]
+    odd = os.path.join(os.fsencode(jail.root), b"deep", b"odd\xfe")  # noqa: PTH118 - of bytes
+    os.mkdir(odd)  # noqa: PTH102
+    with pytest.raises(InvalidInput, match=r"deep/odd\\udcfe' holds invisible"):
+        members(jail, ["deep"])
