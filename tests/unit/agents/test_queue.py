@@ -6,7 +6,9 @@ from typing import Any
 
 import anyio
 import pytest
+from sqlalchemy import make_url, text
 
+import postgres
 import sqlite
 from agent_runs import office
 from model_apis import Turn
@@ -16,6 +18,7 @@ from outrider.agents.run import RunRows, new_row
 from outrider.agents.settings import RunLimits
 from outrider.core.context import Call
 from outrider.core.db import Database
+from scale_wires import to_socket
 
 NONE = RunLimits()
 pytestmark = pytest.mark.anyio
@@ -84,6 +87,37 @@ async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: D
         for number in range(4):
             tasks.start_soon(look, f"w{number}")
     assert len(found) == len(set(found)) == 15
+
+
+async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_hold_the_others_up(
+    request: pytest.FixtureRequest,
+):
+    server: postgres.Server = request.getfixturevalue("server")
+    name = make_url(server.migrated()).database or ""
+    async with to_socket(server.folder / ".s.PGSQL.5432") as wire:
+        lively, silent = Database(server.of(name)), Database(f"postgresql://outrider@127.0.0.1:{wire.port}/{name}")
+        await waiting(lively, "ann")
+        async with anyio.create_task_group() as tasks:
+            async with lively.write() as connection:  # keeps it in the middle of its giving
+                await connection.execute(text("SELECT 1 FROM runs FOR UPDATE"))
+                tasks.start_soon(Queue(silent, NONE).take, "silent", 1)
+                await happens(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
+                wire.stall()
+            with anyio.fail_after(60):
+                while not (found := await begun(lively, Queue(lively, NONE), "w", 1)):
+                    await anyio.sleep(0.05)
+            tasks.cancel_scope.cancel()
+            wire.cut()
+        await silent.close()
+        await lively.close()
+    assert found == ["ann0"]
+
+
+async def happens(server: postgres.Server, name: str, query: str) -> None:
+    """Waits until the query counts something."""
+    with anyio.fail_after(60):
+        while await anyio.to_thread.run_sync(server.sql, query, name) == "0":
+            await anyio.sleep(0.02)
 
 
 def test_a_run_that_a_limit_keeps_back_keeps_no_other_back():

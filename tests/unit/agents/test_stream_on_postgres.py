@@ -1,6 +1,6 @@
 """Events of runs on a real Postgres: what one process says, another hears with the ring that tells of it."""
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,16 +14,8 @@ from outrider.agents.event import RunEvent
 from outrider.agents.stream import Pen, Streams
 from outrider.core.db import Database
 
-PROGRAMS = postgres.found()
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]
+pytestmark = pytest.mark.anyio
 LONG = "ä long word " * 2_000  # more than a ring takes
-
-
-@pytest.fixture(scope="module")
-def server() -> Generator[postgres.Server]:
-    assert PROGRAMS
-    with postgres.serving(PROGRAMS) as made:
-        yield made
 
 
 class Counting(Database):

@@ -44,7 +44,13 @@ async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Neighbours]]:
 
 async def _add_session(app: App, replica: str) -> None:
     now = time.time()
-    row = {"id": SESSION, "owner": "mine", "replica": replica, "url": "https://tea.example/", "title": "Tea"}
+    row: dict[str, Any] = {
+        "id": SESSION,
+        "owner": "mine",
+        "replica": replica,
+        "url": "https://tea.example/",
+        "title": "Tea",
+    }
     row |= {"status": "active", "options": {}, "memory": None, "created_at": now, "used_at": now}
     await app.database.short(lambda each: each.execute(browser_sessions.insert(), [row]), write=True)
 
