@@ -82,6 +82,7 @@ class Wire:
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            there_writer.transport.abort()
             for each in both:
                 each.cancel()
             await asyncio.gather(*both, return_exceptions=True)
