@@ -56,12 +56,12 @@ e2e: .venv/browser.ready
 	$(RUN)/pytest tests/e2e -n $(E2E_WORKERS) --dist worksteal --reruns 1 -rR
 
 # Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
-test-scale: .venv/dev.ready
-	$(RUN)/pytest tests/scale -q -s
+test-scale: .venv/browser.ready
+	$(RUN)/pytest tests/scale -q -s -rs
 
 # The same, shorter.
 scale: .venv/browser.ready
-	SECONDS=15 $(RUN)/pytest tests/scale -q -s --reruns 1 -rR
+	SECONDS=15 $(RUN)/pytest tests/scale -q -s --reruns 1 -rsR
 
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready
