@@ -48,6 +48,7 @@ class Blocks:
         anchors: Of each id, the number of the block that follows it.
         times: Of each block in which a time is told, the time as machines read it.
         named: Of each block with links, the words of the first.
+        jumps: The blocks in which links to places in the page begin.
         authors: The elements that are marked as naming an author.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
@@ -66,6 +67,7 @@ class Blocks:
     anchors: dict[str, int] = field(default_factory=dict)
     times: dict[int, str] = field(default_factory=dict)
     named: dict[int, str] = field(default_factory=dict)
+    jumps: set[int] = field(default_factory=set)
     authors: set[int] = field(default_factory=set)
     hidden: int = 0
     cut: bool = False

@@ -8,7 +8,8 @@ BARS = re.compile(r"(?<!\w)_(?=[^\s_])[^_]*(?:_\w[^_]*)*_(?!\w)")
 EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 LEADING = re.compile(r"(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|(?:`{3}|~{3})|([-*_=])(?:[ \t]*\2){2,}[ \t]*$")
-NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s)")
+BEGINNINGS = frozenset("#-+*>`~_=0123456789")  # of these patterns
+NUMBERED = re.compile(r"([0-9]{1,9})([.)])(?=\s)")
 
 
 def escaped(text: str) -> str:
@@ -32,6 +33,8 @@ def escaped(text: str) -> str:
 
 def begun(line: str) -> str:
     """A line that begins as a heading, an item, a quotation or a fence does."""
+    if line[:1] not in BEGINNINGS:
+        return line
     if found := NUMBERED.match(line):
         return f"{found[1]}\\{line[found.end(1) :]}"
     return "\\" + line if LEADING.match(line) else line

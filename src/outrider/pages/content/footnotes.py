@@ -35,7 +35,7 @@ def footnotes_of(page: Blocks, chosen: list[int]) -> Footnotes:
     if not page.anchors:
         return found
     kept, taken = frozenset(chosen), set[int]()
-    for number in chosen:
+    for number in filter(page.jumps.__contains__, chosen):
         for place, mark in _references(page, number):
             if place in found.labels or not NOTE.search(place):
                 continue

@@ -124,7 +124,10 @@ class Passage:
         self.in_link += 1
         self.links += 1
         self.pieces.append((LINKED, address))
-        self.anchor = address, len(self.page.texts), len(self.pieces)
+        block = len(self.page.texts)
+        self.anchor = address, block, len(self.pieces)
+        if address[:1] == "#":
+            self.page.jumps.add(block)
 
     def end_link(self) -> None:
         """The link ends; one that is no more than a sign for the place where it stands was none."""

@@ -27,8 +27,7 @@ WEIGHTS = (1, 2, 4, 16)
 
 def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
     """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
-    told = (any(row[7] & PERSON for row in page.rows), any(row[2] & PERSON for row in page.elements))
-    if not page.times and not any(told):
+    if not page.times and not _names_people(page):
         return {}
     kept = frozenset(chosen)
     heads: dict[int, str] = {}
@@ -43,6 +42,11 @@ def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
         if first >= 0 and any(parts):
             heads[first] = " \u00b7 ".join(filter(None, parts))
     return heads
+
+
+def _names_people(page: Blocks) -> bool:
+    """Whether any class or id of the page speaks of a person."""
+    return any(row[7] & PERSON for row in page.rows) or any(row[2] & PERSON for row in page.elements)
 
 
 def _posts(page: Blocks, kept: frozenset[int]) -> list[int]:

@@ -106,12 +106,13 @@ class Walk(Passage):
                     self.add(words)
                 node = node.next
             else:
-                node = enter(node, *(known.get(kind) or _unknown(node)))
+                node = enter(node, known.get(kind) or _unknown(node))
         self._close()
         return self.page
 
-    def _enter(self, node: Any, action: Action, tag: str) -> Any:
+    def _enter(self, node: Any, named: tuple[Action, str]) -> Any:
         """Takes in an element; what comes next: the first node in it, the next one beside it, or None."""
+        action, tag = named
         end = action(self, node, tag)
         self.left -= 2  # it and the text before it
         if self.full or self.left < 0:
@@ -139,7 +140,7 @@ class Walk(Passage):
             self.seam |= SHUT
         if end == DROP:
             return
-        inside = [each.text_content for each in node.traverse(include_text=True)]
+        inside = [each.text_content for each in node.traverse(include_text=True, skip_empty=True)]
         chars = self.hidden_from[node.mem_id] = sum([len(text.strip()) for text in inside if text])
         self.page.hidden += chars
         self.ruled += chars * self.ruled_here
@@ -275,7 +276,8 @@ class Walk(Passage):
         page, up = self.page, self.current
         number = NUMBER.get(tag, CUSTOM)
         own, classes, names = TAG_BITS[number], "", ""
-        self.current = me = len(page.names)
+        elements = page.elements
+        self.current = me = len(elements)
         if given:
             if "class" in given and (classes := given["class"] or ""):
                 own |= bits(classes)
@@ -291,12 +293,12 @@ class Walk(Passage):
             if tag in TOLD:
                 page.given[me] = given
         if up > 0:
-            above = page.elements[up]
-            inherited, signature = above[3] | own, above[4]
+            _, _, _, inherited, signature, _ = elements[up]
+            inherited |= own
         else:  # the body's own say counts for nothing below it
             inherited, signature = (0, -1) if up else (own, 0)
         signature = self.signatures.setdefault((signature, number, classes), len(self.signatures))
-        page.elements.append((up, number, own, inherited, signature, len(page.texts)))
+        elements.append((up, number, own, inherited, signature, len(page.texts)))
         page.last.append(0)
         page.names.append(names)
 
