@@ -23,8 +23,12 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 from outrider.core.result import Image, Result
 from outrider.settings import load
+from outrider.toolsets.workspace_code_results import Report, reported
+from outrider.workspace.changes import MOST
+from outrider.workspace.processes import Execution
 from outrider.workspace.sandbox.interpreters import find_deno
 from outrider.workspace.sandbox.seccomp import supported
+from outrider.workspace.scripts import shell_job
 
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 PNG = base64.b64decode(
@@ -193,6 +197,18 @@ async def test_files_that_are_changed_and_removed_are_told(app: App):
         ("deep/er/new", "created"),
         ("goes", "deleted"),
     ]
+
+
+async def test_where_files_are_countless_the_answer_says_so(app: App):
+    place, sandbox = app.workspaces.of(MINE), app.processes.sandbox
+    job = await shell_job(sandbox, place.directory, "true")
+    many = {f"f{number}": (0, 0, number) for number in range(MOST)}
+    execution = Execution("many", "true", place, await sandbox.start(job), many)
+    await execution.run(60)
+    told = await reported(Report(execution, "namespaces", job.limits, 60))
+    assert told.data["files_changed"] == []
+    assert "more files than are looked at" in told.data["files_note"]
+    assert told.data["files_note"] in told.text
 
 
 async def test_names_of_files_that_hide_or_are_no_text_do_no_harm(app: App):

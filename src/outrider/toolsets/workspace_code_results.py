@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 30_000  # characters of both streams together
 OF_ERRORS = 10_000  # of them for the stream of errors, where both are long
 FILES_SHOWN = 50
+COUNTLESS = "the workspace holds more files than are looked at: which ones were made or removed is not told"
 POLLS = 5  # in a row, then advice
 COLOURS = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 OUTPUTS = "outputs"
@@ -60,6 +61,7 @@ async def reported(report: Report) -> Result:
         "isolation": report.level,
     }
     facts |= await _kept(execution, whole)
+    facts |= {"files_note": COUNTLESS} if execution.countless else {}
     if note := _note(report):
         facts["note"] = note
     items: tuple[Item, ...] = (Text(_words(facts, len(execution.changed))), *await _pictures(execution))
@@ -126,6 +128,7 @@ def _words(facts: dict[str, Any], changed: int) -> str:
     lines += ["--- stderr ---", facts["stderr"].rstrip("\n")] if facts["stderr"] else []
     lines += [f"the whole output: {', '.join(facts['output_files'])}"] if "output_files" in facts else []
     lines += [_changed(facts["files_changed"], changed)] if changed else []
+    lines += [facts["files_note"]] if "files_note" in facts else []
     return "\n".join(lines)
 
 

@@ -32,6 +32,7 @@ class Execution:
         title: What it is, in the words of who began it.
         changed: Files that differ, once it is over.
         polls: How often in a row it was asked for while it ran.
+        countless: There are too many files to look at all; `changed` then lacks those that were made or removed.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Execution:
     started_at: float = field(default_factory=time.time)
     changed: "list[Changed]" = field(default_factory=list)
     polls: int = 0
+    countless: bool = False
 
     @property
     def status(self) -> Status:
@@ -60,9 +62,11 @@ class Execution:
                 self.changed = await anyio.to_thread.run_sync(self._changed)
 
     def _changed(self) -> "list[Changed]":
-        from outrider.workspace.changes import changes, look
+        from outrider.workspace.changes import MOST, changes, look
 
-        return changes(self.before, look(self.place.directory))
+        after = look(self.place.directory)
+        self.countless = max(len(self.before), len(after)) >= MOST
+        return changes(self.before, after)
 
 
 class Processes:
