@@ -50,6 +50,8 @@ class Leftovers:
 
     async def sweep(self) -> None:
         """Sweeps all that there is, but for what another process is at. Raises Unavailable."""
+        if not await self._database.short(_any, write=False):  # to write, one may have to wait for others
+            return
         while (step := await self._database.short(some, write=True)) is not None:
             if step.emptied and not step.content:
                 await self.forgotten(step.store)
@@ -78,6 +80,14 @@ def note(connection: "Connection", store: str, content: str = "") -> None:
 
     row = {"store_id": store, "content_id": content, "at": time.time()}
     connection.execute(content_leftovers.insert().values(row))
+
+
+def _any(connection: "Connection") -> bool:
+    from sqlalchemy import select
+
+    from outrider.content.tables import content_leftovers as table
+
+    return connection.execute(select(table.c.store_id).limit(1)).first() is not None
 
 
 def some(connection: "Connection") -> Step | None:
