@@ -270,6 +270,7 @@ async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(box: 
 
 async def test_a_database_that_cannot_be_used_makes_no_call_fail(database: Database):
     folder = anyio.Path(database.url.split("///")[1])
+    await folder.unlink(missing_ok=True)
     await folder.mkdir(parents=True)
     assert (await Toolbox([kitchen], {}, Events(database)).call("brew")).text == "tea"
 
