@@ -1,8 +1,9 @@
 """Bytes to text, as encoding.spec.whatwg.org and html.spec.whatwg.org's encoding sniffing say.
 
 Order: byte order mark, the transport's word, the document's own word, UTF-8 if it fits, a detector.
-Declared charsets are believed only as far as UTF-8 does not contradict them: a text with letters
-beyond ASCII that decodes as UTF-8 without a fault is UTF-8, whatever a server's default header says.
+Declared charsets are believed only as far as the text does not contradict them: one with letters
+beyond ASCII that decodes as UTF-8 without a fault is UTF-8, whatever a server's default header says; words that are
+all letters beyond ASCII are no Latin-1, and no Russian is written in capitals that begin small.
 Resiliparse's detector was right on 98 of 100 sample pages, charset-normalizer on 73.
 """
 
@@ -16,6 +17,10 @@ META = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]{1,40})"""
 XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})""")
 WIDE = frozenset({"utf-16le", "utf-16be"})
 FALLBACK = "windows-1252"
+BEYOND = re.compile(rb"[\x80-\xff]")
+RUNS = re.compile(rb"[\x80-\xff]{3,}")  # letters of another script: words in Latin letters have one or two of these
+SPARSE = 20  # bytes beyond ASCII from which these tell anything
+CYRILLIC = frozenset({"windows-1251", "koi8-r", "koi8-u", "iso-8859-5", "ibm866", "x-mac-cyrillic"})
 
 
 def decode(body: bytes, declared: str | None = None, *, markup: bool = True) -> tuple[str, str]:
@@ -40,8 +45,37 @@ def _choose(body: bytes, declared: str | None, *, markup: bool) -> str:
     if _is_utf8(body):
         return named if body.isascii() and named and named.startswith("iso-2022") else "utf-8"
     if named and named != "utf-8":
-        return named
+        inside = _inside(body) if markup and named == FALLBACK else None  # a server's default; the author knew better
+        return _believed(body, inside if inside and inside != "utf-8" else named)
     return _detected(body, fallback=named)
+
+
+def _believed(body: bytes, named: str) -> str:
+    """The declared encoding, unless the text contradicts it as a whole."""
+    sample = _sample(body)
+    if named == FALLBACK:
+        beyond = len(sample) - len(sample.decode("ascii", "ignore"))
+        runs = sum(map(len, RUNS.findall(sample)))
+        return _detected(body, fallback=named) if beyond >= SPARSE and runs * 2 > beyond else named
+    if named in CYRILLIC and _is_swapped(_decoded(sample, named)):
+        found = _detected(body, fallback=named)
+        return found if found in CYRILLIC and not _is_swapped(_decoded(sample, found)) else named
+    return named
+
+
+def _is_swapped(text: str) -> bool:
+    """Whether small letters and capitals have changed places, as in the wrong one of Russian's encodings."""
+    letters = [letter for letter in text if letter > "\x7f" and letter.isalpha()]
+    wrong = len(re.findall(r"\b[\u0430-\u044f][\u0410-\u042f]{2}", text))
+    right = len(re.findall(r"\b[\u0410-\u042f][\u0430-\u044f]{2}", text))
+    return wrong > right and sum(map(str.isupper, letters)) * 5 > len(letters) * 4
+
+
+def _sample(body: bytes) -> bytes:
+    """The part of a body that is looked at: around its first letter beyond ASCII, and behind it."""
+    found = BEYOND.search(body)
+    start = found.start() if found else 0
+    return body[max(0, start - HEAD) : start + SAMPLE]
 
 
 def _inside(body: bytes) -> str | None:
@@ -69,8 +103,7 @@ def _detected(body: bytes, *, fallback: str | None) -> str:
         return "utf-8"
     from resiliparse.parse.encoding import detect_encoding
 
-    start = next((at for at, byte in enumerate(body) if byte > 127), 0)
-    sample = body[max(0, start - HEAD) : start + SAMPLE]
+    sample = _sample(body)
     found = _known(detect_encoding(sample)) or FALLBACK
     return found if found != "utf-8" else _korean(sample) or FALLBACK
 
