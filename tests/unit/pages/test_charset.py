@@ -76,3 +76,40 @@ def test_utf8_with_a_broken_byte_stays_utf8():
 @given(st.binary(max_size=300), st.one_of(st.none(), st.text(max_size=12), st.sampled_from(sorted(SAMPLES))))
 def test_no_bytes_and_no_label_are_too_much(body: bytes, label: str | None):
     assert isinstance(decode(body, label)[0], str)
+
+
+WORDS = {
+    "ru": "Гавань была углублена в 1851 году, чтобы большие корабли могли выгружать зерно. Купцы построили склады.",
+    "he": "הנמל של העיר נחפר בשנת 1851 כדי שאוניות גדולות יוכלו לפרוק בו תבואה מכל רחבי הים.",
+    "el": "Το λιμάνι της πόλης βυθοκορήθηκε το 1851 ώστε να δέχεται μεγάλα πλοία.",
+    "ja": "港は1851年に浚渫され、より大きな船が穀物を陸揚げできるようになった。",
+    "fr": "Où est passée la garçonne, créée à l'été dernier, près de là où naquit l'été? Être ou ne pas être.",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "codec", "declared"),
+    [
+        ("ru", "cp1251", "iso-8859-1"),
+        ("ru", "koi8-r", "iso-8859-1"),
+        ("ru", "koi8-r", "windows-1251"),
+        ("ru", "cp1251", "koi8-r"),
+        ("he", "cp1255", "iso-8859-1"),
+        ("el", "iso-8859-7", "windows-1252"),
+        ("ja", "cp932", "iso-8859-1"),
+    ],
+)
+def test_a_label_that_the_whole_text_contradicts_is_not_believed(language: str, codec: str, declared: str):
+    assert decode(WORDS[language].encode(codec), declared)[0] == WORDS[language]
+
+
+@pytest.mark.parametrize(
+    ("language", "codec"), [("ru", "cp1251"), ("ru", "koi8-r"), ("he", "cp1255"), ("fr", "cp1252")]
+)
+def test_a_label_that_fits_is_believed(language: str, codec: str):
+    assert decode(WORDS[language].encode(codec), codec)[0] == WORDS[language]
+
+
+def test_a_document_knows_better_than_a_servers_default():
+    page = '<meta charset="windows-1251">Да'
+    assert decode(page.encode("cp1251"), "iso-8859-1")[0] == page
