@@ -224,6 +224,18 @@ async def test_the_files_of_a_session_are_found_read_and_saved(shelf: Shelf):
     assert saved.headers["cache-control"] == "no-store"
 
 
+async def test_a_file_whose_name_is_no_text_is_there_without_a_link(shelf: Shelf):
+    place = shelf.app.workspaces.of(library_shelf.ANN)
+    odd = Path(os.fsdecode(os.fsencode(place.directory) + b"/odd\xff.txt"))
+    odd.write_text("code chose this name")
+    try:
+        page = await shelf.page(f"/library/workspaces/{place.key}")
+    finally:
+        odd.unlink()
+    assert "odd?.txt" in page
+    assert "neither a file nor a folder" in page
+
+
 @pytest.mark.parametrize(
     "path",
     ["../state", "..%2f..%2foutrider.db", "%2fetc%2fpasswd", "report/../../used", "link", "up/outrider.db", "a%00b"],

@@ -1,6 +1,6 @@
 """The files of sessions: their workspaces as trees, to be looked at and taken away."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -98,7 +98,13 @@ async def _place(request: Request) -> Place:
 def _entries(place: Place) -> list[Entry]:
     if place.path == "." and not place.workspace.directory.is_dir():
         return []
-    return sorted(place.jail.list(place.path), key=_order)
+    return sorted(map(_named, place.jail.list(place.path)), key=_order)
+
+
+def _named(entry: Entry) -> Entry:
+    """The entry; of a name that is no text, which no address can have, only that it is there."""
+    name = entry.name.encode("utf-8", "replace").decode()
+    return entry if name == entry.name else replace(entry, name=name, path=name, kind="other")
 
 
 def _order(entry: Entry) -> str:
