@@ -21,6 +21,7 @@ SIGNS = frozenset(
     "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
 )
 FREE = frozenset(NUMBER[tag] for tag in ("div", "button", "label", "summary", "custom"))  # no paragraphs
+TERMS, DETAILS = 1, 2  # of what an element is part in a list of definitions
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
@@ -91,7 +92,7 @@ class Writer:
     tables: list[list[list[str]]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     heads: dict[int, str] = field(default_factory=dict)
-    tight: bool = False
+    tight: str = ""
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
@@ -114,18 +115,18 @@ class Writer:
             else:
                 self._blocks(chosen[at], place)
                 at += 1
-        for at, (label, blocks) in enumerate(notes.blocks.items()):
+        for label, blocks in notes.blocks.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
             text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
-            self._add(f"[^{label}]: {text}", joins=at > 0, joined=True)
+            self._add(f"[^{label}]: {text}", "note")
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
 
-    def _add(self, text: str, *, joins: bool = False, joined: bool = False) -> None:
-        """Puts a text down: without an empty line where it joins a text that may be joined."""
-        self.parts += ("\n" if joins and self.tight else "\n\n", text)
-        self.tight = joined
+    def _add(self, text: str, kind: str = "", *, joins: bool = True) -> None:
+        """Puts a text down: without an empty line where it joins one of its kind."""
+        self.parts += ("\n" if joins and kind and kind == self.tight else "\n\n", text)
+        self.tight = kind
 
     def _head(self, head: str) -> None:
         """Who wrote what follows, and when."""
@@ -151,13 +152,14 @@ class Writer:
             return
         if place.level:
             text = "#" * place.level + " " + text
-        elif place.term:
-            text = text if place.term == 1 else ": " + text
+        elif place.term == DETAILS and (place.items or self.tight == "term"):  # one whose term is gone says it all
+            text = ": " + text
         lead = "> " * min(place.quotes, DEPTH)
         if place.items:
             self._item(text, place, lead)
         else:
-            self._add(_led(text, lead), joins=place.term == 2, joined=place.term > 0)
+            named = place.term == TERMS or (place.term == DETAILS and self.tight == "term")
+            self._add(_led(text, lead), "term" if named else "", joins=place.term == DETAILS)
 
     def _item(self, text: str, place: Place, lead: str) -> None:
         item = place.items[-1]
@@ -166,7 +168,7 @@ class Writer:
         self.begun.add(item)
         bullet = self._bullet(item)
         rest = lead + indent + " " * len(bullet)
-        self._add(_led(text, rest, rest if begun else lead + indent + bullet), joins=True, joined=True)
+        self._add(_led(text, rest, rest if begun else lead + indent + bullet), "item")
 
     def _bullet(self, item: int) -> str:
         elements = self.page.elements
@@ -261,8 +263,8 @@ CHANGES = {
     LI: lambda p, _t, e: Place(p.quotes, (*p.items, e), p.table, p.pre, p.level, 0),
     TABLE: lambda p, _t, e: Place(p.quotes, p.items, e, p.pre, p.level, p.term),
     PRE: lambda p, _t, e: Place(p.quotes, p.items, p.table, e if p.pre < 0 else p.pre, p.level, p.term),
-    TERM: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, 1),
-    DETAIL: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, 2),
+    TERM: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, TERMS),
+    DETAIL: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, DETAILS),
     **{tag: lambda p, t, _e: Place(p.quotes, p.items, p.table, p.pre, HEADINGS[t], 0) for tag in HEADINGS},
     **dict.fromkeys(CELLS, _cell),
 }
