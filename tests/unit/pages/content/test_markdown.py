@@ -312,3 +312,8 @@ def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
     escaped = [each.replace("&", "&amp;").replace("<", "&lt;") for each in paragraphs]
     read = whole("".join(f"<p>{each}</p>" for each in escaped))
     assert read.markdown.replace("\\", "").split() == " ".join(paragraphs).split()
+
+
+def test_a_definition_whose_term_is_gone_stands_by_itself():
+    html = "<ul><li>one</li></ul><dl><dd>what a quay is</dd><dt>Pier</dt><dd>stands in water</dd></dl><ul><li>two</li></ul>"
+    assert extract(html, main=False).markdown == ("- one\n\nwhat a quay is\n\nPier\n: stands in water\n\n- two")
