@@ -39,16 +39,24 @@ def killed(folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]
     end = time.monotonic() + 60
     while any(output.read_text().count("\n") < WARM for output in outputs):
         assert time.monotonic() < end
+        assert lives(started[0], 0.01)
         assert all(process.poll() is None for process in started)
-    until = time.monotonic() + chance.random() * 0.15
-    while time.monotonic() < until:
-        pass
+    assert lives(started[0], chance.random() * 0.15)
     for process in started:
         process.kill()
     for process in started:
         process.wait()
     said = [line for output in outputs for line in output.read_text().splitlines()]
     return [json.loads(line) for line in said if line.endswith("}")]
+
+
+def lives(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether a process still lives after that time; what waits here takes nothing of its processor."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
 
 
 async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
