@@ -315,5 +315,5 @@ def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
 
 
 def test_a_definition_whose_term_is_gone_stands_by_itself():
-    html = "<ul><li>one</li></ul><dl><dd>what a quay is</dd><dt>Pier</dt><dd>stands in water</dd></dl><ul><li>two</li></ul>"
-    assert extract(html, main=False).markdown == ("- one\n\nwhat a quay is\n\nPier\n: stands in water\n\n- two")
+    html = "<ul><li>one</li></ul><dl><dd>what a quay is</dd><dt>Pier</dt><dd>in water</dd></dl><ul><li>two</li></ul>"
+    assert extract(html, main=False).markdown == ("- one\n\nwhat a quay is\n\nPier\n: in water\n\n- two")
