@@ -109,7 +109,7 @@ async def reading(
 ) -> AsyncGenerator[tuple[Pages, str]]:
     """Pages that may read the site, and its address."""
     clock = clock or Clock()
-    database = Database.file(sqlite.migrated(file or Path.home() / "pages.db"))
+    database = Database.file(file or sqlite.migrated(Path.home() / "pages.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
         async with fakes.serve(site) as url, client() as http:
