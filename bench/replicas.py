@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import json
+import os
 import re
 import sys
 import tempfile
@@ -29,6 +30,7 @@ scale_cluster: Any = importlib.import_module("scale_cluster")
 COUNTS = (1, 2, 4)
 CONNECTIONS = 16
 SESSIONS = 1_000
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 TICK = 0.05  # seconds between two tokens
 HEADERS = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 AGENT = "---\ndescription: Speaks\ntoolsets: []\n---\nSpeak.\n"
@@ -44,9 +46,11 @@ def run(*, quick: bool) -> Part:
 
 
 METHOD = (
-    "Real `outrider serve` and `outrider worker` processes on one real Postgres on loopback; the load comes from one "
-    f"more process over {CONNECTIONS} kept connections. Calls are `get_current_state` (one read of the database) in "
-    "the protocol of 2026-07-28, spread evenly over the replicas. A token's way is from the model's server through a "
+    "Real `outrider serve` and `outrider worker` processes on one real Postgres, over its socket; the load comes from "
+    f"one more process over {CONNECTIONS} kept connections. Calls are `get_current_state` (one read of the database) "
+    "in the protocol of 2026-07-28, spread evenly over the replicas. Where the processors are used up (the load and "
+    "Postgres take their share), more replicas cannot bring more calls; what a call costs them tells their efficiency. "
+    "A token's way is from the model's server through a "
     "worker and Postgres to a follower in another process. Resumed is when the model is asked again by another worker "
     "after `kill -9` of the first. Sessions are of the protocol of 2025-11-25 with `serve.stateless=false`; a replica "
     "on Postgres keeps none by default."
@@ -57,11 +61,15 @@ async def _measured(programs: Path, quick: bool) -> tuple[list[Measured], str]:
     seconds, turns = (1.0, 1) if quick else (6.0, 3)
     rates: dict[str, list[float]] = {}
     slowest: dict[str, list[float]] = {}
+    spent: dict[str, list[float]] = {}
     async with _placed(programs, replicas=max(COUNTS), workers=0) as (house, _):
         for _ in range(turns):
             for count in COUNTS:
+                before = _processor_seconds(house)
                 times = await _load(house.replicas[:count], seconds)
                 name = f"{count} replica{'s' * (count > 1)}"
+                taken = _processor_seconds(house) - before
+                spent.setdefault(name, []).append(1_000 * taken / len(times))
                 rates.setdefault(name, []).append(1_000 * seconds / len(times))
                 slowest.setdefault(name, []).append(1_000 * sorted(times)[int(len(times) * 0.99)])
     speaker = Speaker()
@@ -72,6 +80,7 @@ async def _measured(programs: Path, quick: bool) -> tuple[list[Measured], str]:
     middle, late = tokens[len(tokens) // 2], tokens[int(len(tokens) * 0.99)]
     tables = [
         Measured("milliseconds a call, all replicas together", "1 replica", rates, digits=2),
+        Measured("CPU milliseconds a call, of all replicas together", "1 replica", spent, digits=2),
         Measured("p99 of a call in milliseconds", "1 replica", slowest, digits=1),
         Measured("seconds from kill -9 to resumed", "a run", {"a run": resumed}, digits=2),
     ]
@@ -134,7 +143,7 @@ async def _placed(
             ]
             given: dict[str, Any] = {"settings": settings, "environment": {"SCRIPTED_KEY": "k"}, "prepare": prepare}
             async with scale_cluster.cluster(
-                Path(folder), replicas=replicas, workers=workers, programs=programs, **given
+                Path(folder), replicas=replicas, workers=workers, programs=programs, proxied=False, **given
             ) as house:
                 yield house, url
 
@@ -194,6 +203,12 @@ async def _answered(reader: asyncio.StreamReader) -> bytes:
     return b"".join(parts)
 
 
+def _processor_seconds(house: Any) -> float:
+    """What all replicas have used."""
+    stats = [Path(f"/proc/{each.number}/stat").read_text().rpartition(")")[2].split() for each in house.replicas]
+    return sum(int(user) + int(system) for user, system in (fields[11:13] for fields in stats)) / CLOCK_TICKS
+
+
 # Runs
 
 
@@ -232,12 +247,11 @@ async def _tokens(house: Any, speaker: Speaker, count: int) -> list[float]:
     from outrider.app import open_app
     from outrider.settings import load
 
-    address = f"postgresql://outrider@127.0.0.1:{house.replicas[0].wire.port}/postgres"
     speaker.count, speaker.hold = count, False
     speaker.said.clear()
     run_id = await _begun(house)
     found: dict[int, float] = {}
-    async with open_app(load({"database": address, "agents": {"runs": 0}})) as app:
+    async with open_app(load({"database": house.replicas[0].database, "agents": {"runs": 0}})) as app:
         async for event in app.runs.follow(run_id):
             if event.kind == "text":
                 now = time.monotonic()

@@ -47,7 +47,7 @@ class Process:
 
     Attributes:
         wire: The proxy on its way to the database.
-        direct: Where the database is without that proxy, if it goes there directly.
+        direct: Where the database is without that proxy (and by which query), if it goes there directly.
         port: Where it serves; 0 for a worker.
         place: Its machine.
         clock: Its time of day.
@@ -71,7 +71,8 @@ class Process:
     @property
     def database(self) -> str:
         """Its address of the database."""
-        return f"postgresql://outrider@{self.direct or f'{self.wire.host}:{self.wire.port}'}/postgres"
+        host, _, query = (self.direct or f"{self.wire.host}:{self.wire.port}").partition("?")
+        return f"postgresql://outrider@{host}/postgres" + (f"?{query}" if query else "")
 
     @property
     def number(self) -> int:
@@ -184,6 +185,7 @@ async def cluster(
     programs: Path,
     network: Network | None = None,
     disk: Path | None = None,
+    proxied: bool = True,
 ) -> AsyncGenerator[Cluster]:
     """Starts all of it, and ends it.
 
@@ -197,6 +199,7 @@ async def cluster(
         programs: Of Postgres.
         network: Where each process has a machine of its own, and every other one no proxy on its way to the database.
         disk: The folder of Postgres' data, on a disk that can be filled.
+        proxied: Whether a proxy of this process stands before the database, which can be cut, and takes time.
     """
     async with AsyncExitStack() as stack:
         net = network or Network()
@@ -204,6 +207,7 @@ async def cluster(
         server = stack.enter_context(postgres.serving(programs, disk, *SMALL, *listens))
         _let_in(server)
         made: list[Process] = []
+        straight = "" if proxied else f"?host={server.folder}"
         own = [f"serve.state_key={KEY}", *([f"serve.token={TOKEN}"] if net.switch else [])]
         for number in range(replicas + workers):
             name = f"replica{number}" if number < replicas else f"worker{number - replicas}"
@@ -222,7 +226,7 @@ async def cluster(
                     _environment(home, clock, environment),
                     [*settings, *own],
                     port=_free_port() if number < replicas else 0,
-                    direct=f"{net.gate}:5432" if net.switch and number % 2 == 0 else "",
+                    direct=f"{net.gate}:5432" if net.switch and number % 2 == 0 else straight,
                     place=net.place(),
                 )
             )
