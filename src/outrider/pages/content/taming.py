@@ -14,6 +14,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from outrider.pages.content.assigning import Assigning
+
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
 SILENT = b"script style textarea title xmp iframe noembed noframes".split()
 RAW = re.compile(rb"<(?=[!stxinSTXIN])(?:!--|(" + b"|".join(SILENT) + rb")(?=[\s/>]))", re.IGNORECASE)
@@ -92,15 +94,22 @@ def _shortened(source: bytes) -> bytes:
     """The source without what follows in tags that go on for long behind quoted signs of their end."""
     parts: list[bytes] = []
     at = end = 0
+    assigning: Assigning | None = None  # only where something is long: it looks at each byte
     for start in _quoting(source):
-        if start < end:
+        if start < end or (assigning and not assigning.at(start)):
             continue
         end = _end_of_tag(source, start)
-        if end - start > LONG:
-            parts += (source[at:start], b">")
-            # What ends a script may be quoted, or end one that was taken for a tag.
-            closed = CLOSED.search(source, start, end) if len(parts) < SCRIPTS else None
-            at = end = closed.start() if closed else end
+        if end - start <= LONG:
+            continue
+        assigning = assigning or Assigning(source)
+        if not assigning.at(start):
+            end = start
+            continue
+        parts += (source[at:start], b">")
+        # What ends a script may be quoted, or end one that was taken for a tag.
+        closed = CLOSED.search(source, start, end) if len(parts) < SCRIPTS else None
+        at = end = closed.start() if closed else end
+        assigning.ended(at)
     return b"".join([*parts, source[at:]]) if at else source
 
 

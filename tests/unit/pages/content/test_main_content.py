@@ -163,6 +163,23 @@ def test_the_source_of_a_suspect_page_is_thinned_not_lost():
     assert "kept" in main_content("".join(f"<b a={at}>" for at in range(4_000)) + "<p>kept</p>" * 500).text
 
 
+def test_a_sign_of_equality_at_the_end_of_a_value_gives_no_other_value():
+    """As Base64 ends with it: what follows is no value that goes on to the next quotation mark."""
+    picture = b"<picture><source srcset='data:image/svg+xml;base64,PHN2Zz4=' />"
+    text = b"<p>Sixty years of light, and it's all here.</p>" * 500
+    source = picture + text + b"</picture>"
+    assert tame(source, 1_000_000) == source
+
+
+@pytest.mark.parametrize(
+    "before",
+    [b"", b"<source srcset='data:,4=' />" + b"x " * 12_000, b"<svg><style>", b"<!-- <a b='=\">' -->", b"<a b=c="],
+)
+def test_attributes_that_quote_ends_of_tags_are_cut_whatever_stands_before_them(before):
+    source = before + b"<p " + b" ".join(b"a%d='>'" % at for at in range(20_000)) + b">kept"
+    assert len(tame(source, 1_000_000)) < len(before) + 1_000
+
+
 def test_end_tags_in_comments_and_scripts_end_nothing():
     for hiding in (b"<!--</div>-->", b"<script>'</div>'</script>"):
         assert tame((b"<div>" + hiding) * 5_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
