@@ -83,10 +83,10 @@ async def open_context(browser: Browser, guard: Guard | None) -> tuple[Context, 
         guard: What may be reached; None leaves the browser its own way out.
     """
     proxy = EgressProxy(guard) if guard else None
-    if proxy:
-        await proxy.start()
     context = Context(browser, None, proxy)
     try:
+        if proxy:
+            await proxy.start()
         params = {"proxyServer": proxy.url, "proxyBypassList": "<-loopback>"} if proxy else {}
         answer = await browser.connection.send("Target.createBrowserContext", params, timeout=OPEN_SECONDS)
         context.id = answer["browserContextId"]

@@ -13,6 +13,8 @@ async def stop_listening(server: asyncio.Server) -> None:
     loop = asyncio.get_running_loop()
     for each in server.sockets:
         loop.remove_reader(each.fileno())
-    for _ in range(3):  # the transport is made, its protocol is told, its handler begins
-        await asyncio.sleep(0)
-    server.close()
+    try:
+        for _ in range(3):  # the transport is made, its protocol is told, its handler begins
+            await asyncio.sleep(0)
+    finally:  # also when whoever stops it is cancelled meanwhile
+        server.close()

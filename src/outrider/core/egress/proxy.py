@@ -70,9 +70,10 @@ class EgressProxy:
     async def start(self, path: Path | None = None) -> None:
         """Begins to listen; on a Unix socket at `path`, which has no `url`, if one is given."""
         if path is None:
-            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+            self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, start_serving=False)
         else:
-            self._server = await asyncio.start_unix_server(self._accept, path)
+            self._server = await asyncio.start_unix_server(self._accept, path, start_serving=False)
+        await self._server.start_serving()  # a step of its own: cancelled in it, there is a server that can be closed
 
     async def close(self) -> None:
         """Stops listening and ends every connection."""

@@ -34,3 +34,13 @@ async def test_nobody_is_accepted_afterwards():
     except ConnectionRefusedError:
         refused = True
     assert refused
+
+
+async def test_a_stop_that_is_cancelled_stops_all_the_same():
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    stopping = asyncio.create_task(stop_listening(server))
+    await asyncio.sleep(0)  # it has begun
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)
+    assert stopping.cancelled()
+    assert not server.is_serving()

@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64encode
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -198,6 +199,19 @@ async def test_closing_the_proxy_ends_its_tunnels():
         await proxy.close()
         assert await reader.read(-1) == b""
         writer.close()
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_start_that_is_cancelled_leaves_nothing_open(turns):
+    before = len(list(Path("/dev/fd").iterdir()))
+    proxy = EgressProxy(Guard(EgressSettings()))
+    starting = asyncio.create_task(proxy.start())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    await proxy.close()
+    assert len(list(Path("/dev/fd").iterdir())) == before
 
 
 async def test_each_proxy_has_a_token_of_its_own():
