@@ -3,6 +3,8 @@
 import asyncio
 import re
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -108,7 +110,10 @@ async def navigate(
     """
     address = read_address(url, guard)
     started = time.monotonic()
-    with span("browser navigate", {"server.address": urlsplit(address).hostname or ""}, kind=SpanKind.CLIENT):
+    with (
+        _stopped_when_left(page),
+        span("browser navigate", {"server.address": urlsplit(address).hostname or ""}, kind=SpanKind.CLIENT),
+    ):
         answer = await _sent(page, address, seconds)
     if answer.get("isDownload"):
         return await arrival(page, ready="commit", download=True)
@@ -126,6 +131,16 @@ async def navigate(
     return await arrival(page, status=load.status, ready=ready)
 
 
+@contextmanager
+def _stopped_when_left(page: Page) -> Generator[None]:
+    """A navigation that its caller waits for no longer goes on no longer either."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        page.stop()
+        raise
+
+
 async def _sent(page: Page, address: str, seconds: float) -> dict[str, Any]:
     """Asks the browser to go there; again when the page went elsewhere by itself at the same moment."""
     deadline = time.monotonic() + seconds
@@ -134,7 +149,7 @@ async def _sent(page: Page, address: str, seconds: float) -> dict[str, Any]:
         try:
             answer = await page.send("Page.navigate", {"url": address}, timeout=max(deadline - time.monotonic(), 0.1))
         except Hung:
-            page.channel.tell("Page.stopLoading")
+            page.stop()
             message = f"{address} did not answer within {seconds:g} s"
             raise Unavailable(message, code="timeout", hint="try later") from None
         crossed = page.loading.commits > commits or page.loading.navigating not in (None, address)
@@ -148,8 +163,9 @@ async def _sent(page: Page, address: str, seconds: float) -> dict[str, Any]:
 async def reload(page: Page, *, ignore_cache: bool = False, seconds: float = 30.0) -> Arrival:
     """Loads the page again and waits for it."""
     before = page.loading.commits
-    await page.send("Page.reload", {"ignoreCache": ignore_cache}, timeout=seconds)
-    return await _after(page, before, seconds)
+    with _stopped_when_left(page):
+        await page.send("Page.reload", {"ignoreCache": ignore_cache}, timeout=seconds)
+        return await _after(page, before, seconds)
 
 
 async def step(page: Page, by: int, *, seconds: float = 30.0) -> Arrival:
@@ -160,10 +176,16 @@ async def step(page: Page, by: int, *, seconds: float = 30.0) -> Arrival:
     # A page's first entry is the empty one that it was opened with.
     if not 0 <= index < len(entries) or (index == 0 and entries[0]["url"] == BLANK):
         return await arrival(page, moved=False)
+    with _stopped_when_left(page):
+        return await _stepped(page, entries[index]["id"], seconds)
+
+
+async def _stepped(page: Page, entry: int, seconds: float) -> Arrival:
     commits, url = page.loading.commits, page.url
-    await page.send("Page.navigateToHistoryEntry", {"entryId": entries[index]["id"]}, timeout=seconds)
+    await page.send("Page.navigateToHistoryEntry", {"entryId": entry}, timeout=seconds)
     moved = lambda: page.loading.commits > commits or page.url != url  # noqa: E731
     if not await page.loading.until(moved, seconds):
+        page.stop()
         raise Unavailable("the page did not move", code="timeout", hint="navigate to the address instead")
     if page.loading.commits > commits:
         return await _after(page, commits, seconds)
@@ -177,7 +199,7 @@ async def loaded(page: Page, loader: str, seconds: float) -> str:
     there = lambda name: name in marks or gone()  # noqa: E731
     deadline = time.monotonic() + max(seconds, 0.1)
     if not await page.loading.until(lambda: there("DOMContentLoaded"), seconds):
-        page.channel.tell("Page.stopLoading")
+        page.stop()
         return "commit"
     if page.lost is not None:
         raise page.lost
@@ -203,6 +225,7 @@ async def arrival(page: Page, **facts: Any) -> Arrival:
 async def _after(page: Page, commits: int, seconds: float) -> Arrival:
     started = time.monotonic()
     if not await page.loading.until(lambda: page.loading.commits > commits, seconds):
+        page.stop()
         raise Unavailable("the page did not load again", code="timeout", hint="navigate to the address instead")
     loader = page.main.loader
     ready = await loaded(page, loader, seconds - (time.monotonic() - started))

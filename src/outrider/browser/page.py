@@ -103,6 +103,10 @@ class Page:
         """A protocol command to the page's own target, sent at once; await it for the answer."""
         return self.channel.send(method, params, timeout=timeout)
 
+    def stop(self) -> None:
+        """Ends what it is on its way to. Until the server answers, the browser keeps all that it is asked from it."""
+        self.channel.tell("Page.stopLoading")
+
     async def answers(self, seconds: float) -> bool:
         """Whether the page still runs what it is given: False when a script of its own never lets anything else in."""
         try:

@@ -1,5 +1,7 @@
 """Whether a page still answers: a script without end lets nothing else in."""
 
+from collections.abc import Callable
+
 from outrider.browser.cdp import BrowserGone
 from outrider.browser.dialogs import Dialogs
 from outrider.browser.page import Page
@@ -15,10 +17,12 @@ class Pulse:
 
     Args:
         dialogs: One that is open holds a page up, and is to be answered first.
+        note: Tells what happened without being asked for.
     """
 
-    def __init__(self, dialogs: Dialogs) -> None:
+    def __init__(self, dialogs: Dialogs, note: Callable[[str], None]) -> None:
         self._dialogs = dialogs
+        self._note = note
         self._hanging: Page | None = None
 
     def is_gone(self, page: Page | None) -> bool:
@@ -38,8 +42,18 @@ class Pulse:
             return False
         known = page is self._hanging
         hangs = not await page.answers(KNOWN_SECONDS if known else PATIENCE)
+        if hangs and (there := page.loading.navigating):
+            hangs = not await self._kept_back(page, there)
         self._hanging = page if hangs else None
         return hangs
+
+    async def _kept_back(self, page: Page, there: str) -> bool:
+        """Whether the page answers again once it is no longer on its way elsewhere."""
+        page.stop()
+        if not await page.answers(PATIENCE):
+            return False
+        self._note(f"the page was on its way to {there}, which did not answer: that was stopped")
+        return True
 
 
 def browser_gone(reason: str, url: str) -> BrowserGone:

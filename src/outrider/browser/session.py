@@ -70,7 +70,7 @@ class Session:
         self._settings, self._guard = settings, guard
         self._context: Context | None = None
         self._parked: Parked | None = None
-        self._pulse = Pulse(self.dialogs)
+        self._pulse = Pulse(self.dialogs, self._note)
         self._belongings = Belongings()
         self._title = options.title
         self._turns = Turns(Gate(settings.paused_seconds))
@@ -328,10 +328,10 @@ class Session:
             raise self.lost
         if self._parked:
             await self._wake()
-        if self.tabs.current is None:
-            await self._new_tab()
-        assert self.tabs.current is not None
-        return self.tabs.current
+        return self.tabs.current or await self._new_tab()
+
+    def _note(self, text: str) -> None:
+        self.notes.append(text)
 
     def _begin(self) -> None:
         self.used_at = time.time()

@@ -137,6 +137,49 @@ async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(opened
     assert (await session.goto(f"{site.here}/article")).status == 200
 
 
+@pytest.mark.parametrize("first", ["article", "about:blank"])
+async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(opened, site, first):
+    session = await opened()
+    await session.goto(first if ":" in first else f"{site.here}/{first}")
+    before, loading = session.url, session.tabs.current.loading
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.goto, f"{site.here}/never")
+            assert await loading.until(lambda: loading.navigating is not None, 10)
+            tasks.cancel_scope.cancel()
+        async with session.use() as page:
+            assert await page.evaluate_in("", "() => location.href") == before
+        assert (session.status, session.notes, loading.navigating) == ("active", [], None)
+        assert (await session.goto(f"{site.here}/form")).title == "Order form"
+
+
+async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(opened, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        await page.evaluate_in("", "() => { history.replaceState(null, '', '/never') }")
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.reload)
+            assert await page.loading.until(lambda: page.loading.navigating is not None, 10)
+            tasks.cancel_scope.cancel()
+        async with session.use() as page:
+            assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
+
+
+async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_shown(opened, site):
+    session = await opened("/article")
+    async with session.use() as page:
+        page.channel.tell("Runtime.evaluate", {"expression": "location.href = '/never'"})
+        with anyio.fail_after(10):
+            while await page.answers(0.2):  # the page asks to go before the browser lets it
+                pass
+    with anyio.fail_after(20):
+        async with session.use() as page:
+            assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
+    assert "did not answer: that was stopped" in session.notes[-1]
+    assert (session.status, len(session.tabs)) == ("active", 1)
+
+
 async def test_an_address_that_is_a_file_stays_where_it_was(opened, site):
     session = await opened("/downloads")
     there = await session.goto(f"{site.here}/file/report.csv")
