@@ -216,6 +216,7 @@ async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(h
     assert doctor.returncode == 1
     assert b"Traceback" not in page.stderr + found.stderr + doctor.stderr
     assert b"data_dir" in doctor.stdout
+    assert str(blocked / ".outrider" / "outrider.db").encode() in doctor.stdout
 
 
 async def test_serving_beyond_this_machine_needs_a_token(home: Path):

@@ -30,6 +30,7 @@ async def keeping(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _database(app: "App") -> AsyncGenerator[Finding]:
+    from outrider.core.database.address import file_of
     from outrider.core.database.standing import standing
 
     folder = app.loaded.settings.data_dir
@@ -38,7 +39,8 @@ async def _database(app: "App") -> AsyncGenerator[Finding]:
             pass
         found = await standing(app.database)
     except OutriderError as error:
-        yield Finding("bad", error.message, error.hint)
+        place = file_of(app.database.url)
+        yield Finding("bad", f"{error.message} ({place})" if place else error.message, error.hint)
         return
     if app.database.shared:
         yield Finding("ok", f"the database {found.place} can be written")

@@ -69,7 +69,7 @@ async def main():
         for number in range(100):
             await insert(database, f"{number}" * 10_000)
     except Unavailable as error:
-        print(error)
+        print(error, error.hint)
     await database.close()
 anyio.run(main)
 """
@@ -376,7 +376,10 @@ def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledge
 def test_a_full_disk_is_told_in_a_sentence_and_breaks_nothing(tmp_path: Path):
     path = tmp_path / "outrider.db"
     message = finish(start(FILL_THE_DISK, path))
-    assert message.startswith(f"the database {path} cannot be used: ")
+    assert message.startswith("the database outrider.db cannot be used: ")
+    assert "free space" in message
+    assert "`data_dir`" in message
+    assert str(tmp_path) not in message
     assert message.count("\n") == 1
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -424,12 +427,12 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(public_folder: Pa
     public_folder.chmod(0o555)
     broken, message = finish(start(OPEN_AS_NOBODY, path, tmp_path / "garbage")).splitlines()
     assert broken.endswith("file is not a database")
-    assert message.startswith(f"the database {path} cannot be used: ")
+    assert message.startswith("the database outrider.db cannot be used: ")
 
 
 async def test_a_file_that_is_no_database_is_told_in_a_sentence(database: Database):
     file_of(database).write_bytes(os.urandom(10_000))
-    assert await unusable(database) == f"the database {file_of(database)} cannot be used: file is not a database"
+    assert await unusable(database) == f"the database {file_of(database).name} cannot be used: file is not a database"
     file_of(database).unlink()
     assert await keys(database) == []
 
@@ -449,7 +452,9 @@ async def test_a_place_where_no_file_can_be_is_told_in_a_sentence(tmp_path: Path
     (tmp_path / "a file").touch()
     (tmp_path / "a folder").mkdir()
     database = Database.file(tmp_path / place)
-    assert (await unusable(database)).startswith(f"the database {tmp_path / place} cannot be used: ")
+    message = await unusable(database)
+    assert message.startswith(f"the database {Path(place).name} cannot be used: ")
+    assert str(tmp_path) not in message
 
 
 async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path):

@@ -16,6 +16,8 @@ FULL = frozenset({"53100", "53200"})
 # What a server says that lets nobody in; with a connection that is not made comes no state.
 REFUSED = ("authentication failed", "does not exist", "pg_hba.conf", "permission denied")
 CROWDED = ("too many clients", "remaining connection slots", "too many connections")
+# Models and callers far away are not told where: `outrider doctor` says it.
+ROOM = "free space, or mend the permissions, where `data_dir` is, or set another one; `outrider doctor` tests it"
 LATER = 2.0  # seconds after which a server that is being restarted is worth another call
 
 
@@ -37,7 +39,7 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def told(url: str, error: Exception, *, committing: bool = False) -> OutriderError:
-    """The failure as an operator would want to hear it; never the statement or its values.
+    """The failure as an operator would want to hear it; never the statement, its values or a path of the machine.
 
     Args:
         url: Of the database.
@@ -46,9 +48,8 @@ def told(url: str, error: Exception, *, committing: bool = False) -> OutriderErr
     """
     reason = reason_of(error)
     if dialect(url) != "postgresql":
-        hint = "check free space and permissions there, or set `data_dir`; `outrider doctor` tests it"
-        place = file_of(url) or dialect(url)
-        return Unavailable(f"the database {place} cannot be used: {reason}", code="database", hint=hint)
+        place = path.name if (path := file_of(url)) else dialect(url)
+        return Unavailable(f"the database {place} cannot be used: {reason}", code="database", hint=ROOM)
     if committing and is_lost(error):
         return Unsure(
             f"the connection to the database was lost while it stored this: {reason}",
@@ -76,7 +77,9 @@ def state_of(error: Exception) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """The driver's sentence, in one line."""
+    """The driver's sentence, in one line; of an error of the system, its words without the path."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return (str(getattr(error, "orig", None) or error) or type(error).__name__).splitlines()[0]
 
 
