@@ -115,6 +115,12 @@ def answered(folder: Path, version: str, calls: Sequence[tuple[str, object]]) ->
     return [each["result"] for each in answers if each["id"] > 1]
 
 
+@pytest.mark.parametrize("text", ["\ud83d", "\ude00a", "\\ud83d\ud83d", "\ude00\ud83d", "😀\\ud800"])
+def test_half_a_pair_of_surrogates_in_an_argument_is_answered(tmp_path: Path, text: str):
+    result = answered(tmp_path, MODERN, [("say", {"text": text})])[0]
+    assert text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") in result["content"][0]["text"]
+
+
 def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
     command = [sys.executable, parrot.__file__, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

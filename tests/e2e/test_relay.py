@@ -13,6 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, MCPError
 
 import relay_house
@@ -315,6 +316,21 @@ async def test_a_megabyte_goes_through_in_both_directions_and_in_order(neighbour
             for text in texts:
                 tasks.start_soon(call, text)
     assert sorted(heard) == sorted(texts)
+
+
+async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(neighbour: Person):
+    command = neighbour.command("mcp", "--toolsets", "probe")
+    call = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "cut \ud83d"}}}
+    with anyio.fail_after(PATIENCE):
+        async with await anyio.open_process(command, env=neighbour.environ) as host:
+            assert host.stdin
+            assert host.stdout
+            await host.stdin.send(written([*FIRST, call]))
+            answered = BufferedByteReceiveStream(host.stdout)
+            answers = [json.loads(await answered.receive_until(b"\n", 1_000_000)) for _ in range(3)]
+            await host.stdin.aclose()
+    assert [each["id"] for each in answers] == [0, 1, 2]
+    assert answers[2]["result"]["content"][0]["text"] == "cut \ufffd"
 
 
 async def test_no_key_of_a_host_is_written_down(neighbour: Person):

@@ -17,6 +17,7 @@ from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCReque
 from outrider.core.errors import OutriderError
 from outrider.core.toolbox import Toolbox
 from outrider.serve import names
+from outrider.serve.letters import readable
 
 # What a connection has agreed on, and what the next process must therefore hear too.
 KEPT = frozenset(
@@ -99,7 +100,7 @@ class Desk:
 
     async def _read(self, line: Line) -> SessionMessage | Exception | None:
         """The message in a line; None for one that goes no further."""
-        text = line.data.decode("utf-8", "replace")
+        text = readable(line.data.decode("utf-8", "replace"))
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError as error:

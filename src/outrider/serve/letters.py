@@ -1,13 +1,26 @@
-"""What goes to a client is text that can be written down: one lone surrogate in a result ended the whole connection.
+"""What comes and goes is text that can be written down: half of a pair of surrogates is none.
 
-Such come from file names that are no UTF-8, and from JSON with half a pair in it.
+One in a result ended the whole connection, and a message with one was dropped, so that its client waited for ever. Such
+come from file names that are no UTF-8, and from clients that cut a text in the middle of a sign.
 """
 
+import re
 from typing import Any
 
 from mcp.server import ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
+
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+# Every escape is passed over as a whole, so that none is taken for the end of another.
+ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)")
+
+
+def readable(line: str) -> str:
+    """A line of JSON with a sign in the place of each half of an escaped pair; JSON as RFC 8259 has it allows such."""
+    if not HALF.search(line):
+        return line
+    return ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line)
 
 
 async def written(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -8,7 +8,15 @@ import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from outrider.serve.letters import readable
 from outrider.serve.wire import Wire
+
+
+class Incoming(anyio.AsyncFile[str]):
+    """Reads lines that the SDK can read, too: what it cannot, it drops without an answer."""
+
+    async def readline(self) -> str:
+        return readable(await super().readline())
 
 
 class Outgoing(anyio.AsyncFile[str]):
@@ -29,7 +37,7 @@ class Outgoing(anyio.AsyncFile[str]):
 async def serve_stdio(server: Server[Any], wire: Wire) -> None:
     """Speaks MCP on the claimed descriptors until the client closes them."""
     incoming, outgoing = _pipes(wire)
-    async with stdio_server(anyio.wrap_file(incoming), Outgoing(outgoing)) as (read, write):
+    async with stdio_server(Incoming(incoming), Outgoing(outgoing)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
