@@ -2,10 +2,9 @@
 # into .tools and .venv of this folder: Python 3.11 or newer and make are enough to start with.
 
 PYTHON ?= $(shell requirements/python.sh)
-# More than there are cores: tests wait for processes and limits, those with browsers twice as long as they work.
+# More than there are cores: tests wait for processes, browsers and limits as long as they work.
 CORES = $(shell "$(PYTHON)" -c "import os; print(os.cpu_count() or 1)")
 WORKERS ?= $(shell expr $(CORES) + 1)
-E2E_WORKERS ?= $(shell expr $(CORES) \* 2)
 UV := .tools/bin/uv
 RUN := .venv/bin
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
@@ -53,7 +52,7 @@ unit: .venv/dev.ready
 	$(RUN)/pytest tests/unit tests/contract -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 e2e: .venv/browser.ready
-	$(RUN)/pytest tests/e2e -n $(E2E_WORKERS) --dist worksteal --reruns 1 -rR
+	$(RUN)/pytest tests/e2e -n $(WORKERS) --dist worksteal --reruns 1 -rR
 
 # Replicas and workers on a real Postgres, broken at random for SECONDS (120); SEED repeats what it printed.
 test-scale: .venv/browser.ready
