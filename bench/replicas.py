@@ -1,6 +1,7 @@
 """Several processes on one Postgres: calls, kill to resumed, a token on its way to another replica, idle sessions."""
 
 import asyncio
+import hashlib
 import importlib
 import json
 import os
@@ -222,10 +223,10 @@ async def _begun(house: Any) -> str:
 async def _resumed(house: Any, speaker: Speaker) -> float:
     """Seconds from the death of the process that works on a run until its model is asked again."""
     speaker.hold, before = True, len(speaker.asked)
-    await _begun(house)
+    run_id = await _begun(house)
     await _until(lambda: len(speaker.asked) > before)
     await anyio.sleep(0.5)
-    victim = house.replicas[0]  # whoever gets a run and has room works on it
+    victim = _working_on(house, run_id)
     killed, asked = time.monotonic(), len(speaker.asked)
     await anyio.to_thread.run_sync(victim.kill)
     await _until(lambda: len(speaker.asked) > asked)
@@ -234,6 +235,17 @@ async def _resumed(house: Any, speaker: Speaker) -> float:
     victim.start()
     await victim.ready()
     return seconds
+
+
+def _working_on(house: Any, run_id: str) -> Any:
+    """The process that works on the run: whose session of the database holds the lock that tells that it lives."""
+    [[worker]] = house.rows(f"SELECT executor FROM runs WHERE id = '{run_id}'")
+    number = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)
+    [[name]] = house.rows(
+        "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' "
+        f"AND (classid::bigint << 32 | objid::bigint) = {number} AND granted"
+    )
+    return next(each for each in house.processes if each.name == name)
 
 
 async def _until(true: Any) -> None:

@@ -244,7 +244,7 @@ async def cluster(
 
 def _environment(home: Path, clock: Clock, more: dict[str, str]) -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(HERE / "scale_clock"), more.get("PYTHONPATH", ""))))
-    own = {"HOME": str(home), "PATH": os.environ["PATH"], "WRONG_BY": str(clock.file)}
+    own = {"HOME": str(home), "PATH": os.environ["PATH"], "WRONG_BY": str(clock.file), "PGAPPNAME": home.name}
     return own | more | {"PYTHONPATH": path}
 
 

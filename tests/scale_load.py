@@ -148,7 +148,7 @@ class Load:
         finally:
             del self.journal.under_way[number]
         if result.is_error and not re.search(ASKED, str(result)):
-            self.journal.failures[said(result)[:60]] += 1
+            self.journal.failures[said(result)[:160]] += 1
             return None
         self.journal.good.append(time.monotonic())
         self.journal.slow.append((round(time.monotonic() - began, 1), f"{tool} at {began - self.journal.began:.1f}"))

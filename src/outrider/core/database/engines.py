@@ -24,7 +24,7 @@ LIVELY = {
     "keepalives_interval": 3,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    "application_name": "outrider",
+    "fallback_application_name": "outrider",  # PGAPPNAME and the address may say which replica it is
 }
 # A transaction whose process hangs must not keep its locks for ever. Nor may a machine that has vanished keep those by
 # which its worker is known to live: the server gives its connections up as soon as it would give up the server.

@@ -33,6 +33,10 @@ Person = Callable[[Session], Awaitable[None]]
 async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> SignIn:
     """What comes of it when that person sits before the window."""
     done: list[SignIn] = []
+    before = {each.id for each in browsers.list()}  # one whose window was just closed is listed for a moment
+
+    def windows() -> list[Session]:
+        return [each for each in browsers.list() if each.id not in before and each.url != "about:blank"]
 
     async def show() -> None:
         more: dict[str, Any] = {"seconds": 60} | wish
@@ -41,9 +45,9 @@ async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> SignIn:
     with anyio.fail_after(90):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(show)
-            while not browsers.list() or browsers.list()[0].url == "about:blank":
+            while not windows():
                 await anyio.sleep(0.01)
-            await person(browsers.list()[0])
+            await person(windows()[0])
     return done[0]
 
 
