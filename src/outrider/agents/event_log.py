@@ -1,10 +1,11 @@
 """The table of events: read from any process, written for all runs of one process in the same transaction."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from outrider.agents.event import EventKind, RunEvent
 from outrider.agents.run import RESTING
@@ -14,7 +15,9 @@ from outrider.core.errors import Unavailable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
+T = TypeVar("T")
 READ_AT_ONCE = 500
+TRIES = 10  # to write behind what others write at the same time; a worker does so fifty times a second at most
 
 
 class TakenError(Exception):
@@ -66,19 +69,27 @@ class EventLog:
         now = time.time()
 
         def added(connection: "Connection") -> list[RunEvent]:
+            connection.execute(_alone(), {"run": run_id})
             start = connection.execute(_last(), {"run": run_id}).scalar_one()
             numbered = [RunEvent(run_id, start + count, now, *event) for count, event in enumerate(events, 1)]
             _insert(connection, numbered)
             return numbered
 
-        return await self._database.short(added, write=True)
+        for _ in range(TRIES):
+            with suppress(TakenError):  # the worker, who numbers by itself, wrote between the look and the insertion
+                return await self._written(added)
+        raise Unavailable("other processes write events of this run without a pause", retry_after=1.0)
 
     async def save(self, events: Sequence[RunEvent]) -> None:
         """Writes events of many runs, all or none. Raises TakenError and Unavailable."""
+        await self._written(lambda connection: _insert(connection, events))
+
+    async def _written(self, write: "Callable[[Connection], T]") -> T:
+        """Raises TakenError and Unavailable."""
         from sqlalchemy.exc import IntegrityError
 
         try:
-            await self._database.short(lambda connection: _insert(connection, events), write=True)
+            return await self._database.short(write, write=True)
         except Unavailable as error:
             if isinstance(error.__cause__, IntegrityError):
                 raise TakenError from error
@@ -91,6 +102,16 @@ def _insert(connection: "Connection", events: Sequence[RunEvent]) -> None:
 
     connection.execute(table.insert(), [asdict(event) for event in events])
     ring_with(connection, events)
+
+
+@cache
+def _alone() -> "Select[Any]":
+    """One after another, of those who write behind others; foreign keys need not wait."""
+    from sqlalchemy import bindparam, select
+
+    from outrider.agents.tables import runs
+
+    return select(runs.c.id).where(runs.c.id == bindparam("run")).with_for_update(key_share=True)
 
 
 @cache

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 import postgres
 from agent_streams import ended, heard, said, spoken, until, working
 from outrider.agents.event import RunEvent
+from outrider.agents.event_log import EventLog
 from outrider.agents.stream import Pen, Streams
 from outrider.core.db import Database
 
@@ -96,3 +97,16 @@ async def test_news_between_which_something_is_missing_are_completed_from_the_ta
         await here.append(run, [("status", {"status": "completed", "attempt": 1})])
         await ended(database, run)
     assert spoken(theirs) == "unheard heard"
+
+
+async def test_what_many_write_behind_one_another_at_the_same_time_is_all_there(server: postgres.Server):
+    async with two(server) as (here, there, database, _):
+        run = await working(database)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                for number in range(40):
+                    streams = (here, there)[number % 2]
+                    tasks.start_soon(streams.append, run, [("status", {"status": "running", "attempt": number})])
+        events = await EventLog(database).read(run, 0)
+    assert [event.seq for event in events] == list(range(1, 41))
+    assert {event.data["attempt"] for event in events} == set(range(40))
