@@ -60,7 +60,7 @@ test-scale: .venv/browser.ready
 
 # The same, shorter.
 scale: .venv/browser.ready
-	SECONDS=15 $(RUN)/pytest tests/scale -q -s --reruns 1 -rsR
+	SECONDS=10 $(RUN)/pytest tests/scale -q -s --reruns 1 -rsR
 
 # kill -9 at two hundred random moments each: of an agent's whole work, of content stores, of file writes (ten minutes).
 test-kills: .venv/dev.ready

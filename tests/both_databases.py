@@ -1,10 +1,11 @@
-"""Where the rows of a test's houses are: in a file of SQLite, or on a Postgres server."""
+"""Where the rows of a test's houses are: in a file of SQLite, or on a Postgres server, for one house or for three."""
 
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import postgres
+from turns import MARK
 
 
 @dataclass
@@ -13,9 +14,11 @@ class Rows:
 
     Attributes:
         server: None means a file in the house's own folder.
+        replicas: Where a house is several that are called in turns, how many.
     """
 
     server: postgres.Server | None
+    replicas: int = 0
     made: list[str] = field(default_factory=list)
 
     def settle(self, home: Path) -> None:
@@ -26,6 +29,8 @@ class Rows:
         folder = home / ".outrider"
         folder.mkdir()
         (folder / "settings.json").write_text(json.dumps({"database": self.made[-1]}))
+        if self.replicas:
+            (folder / MARK).write_text(str(self.replicas))
 
     def clear(self) -> None:
         """Drops what was made."""

@@ -1,4 +1,4 @@
-"""Promises that rest on the database are kept on both: a file of SQLite, and a Postgres server.
+"""Promises that rest on the database are kept on both: a file of SQLite, and a Postgres server; there by replicas, too.
 
 A house reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
 """
@@ -94,6 +94,10 @@ BOTH: dict[str, frozenset[str] | None] = {
     ),
 }
 
+REPLICAS = 3
+# Those that are also kept by replicas which are called in turns, of the tests above.
+IN_TURNS = frozenset({"test_planning", "test_playbook", "test_content_store"})
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     file = metafunc.module.__name__.rpartition(".")[2]
@@ -103,15 +107,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     places: list[Any] = ["sqlite"]
     if chosen is None or metafunc.function.__name__ in chosen:
         skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
-        places.append(pytest.param("postgres", marks=skipped))
+        kinds = ("postgres", "replicas") if file in IN_TURNS else ("postgres",)
+        places += [pytest.param(kind, marks=skipped) for kind in kinds]
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> Generator[Rows]:
     """Where the houses of this file keep their rows."""
-    on_postgres = getattr(request, "param", "sqlite") == "postgres"
-    made = Rows(request.getfixturevalue("server") if on_postgres else None)
+    kind = getattr(request, "param", "sqlite")
+    server = None if kind == "sqlite" else request.getfixturevalue("server")
+    made = Rows(server, REPLICAS if kind == "replicas" else 0)
     yield made
     made.clear()
 

@@ -8,6 +8,8 @@ import pytest
 
 import houses
 import postgres
+import turns
+from both_databases import Rows
 from outrider.core.context import Call
 
 HERE = Path(__file__).parent
@@ -57,3 +59,15 @@ async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: po
                 assert (await each.app.call("web_search", MINE, query="tea")).data["provider"] == "serper"
             assert {request.provider for request in second.behaviour.asked} == {"serper"}
     server.drop(address)
+
+
+@pytest.mark.skipif(postgres.found() is None, reason="Postgres is not installed here")
+async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Path, server: postgres.Server):
+    rows = Rows(server, replicas=3)
+    rows.settle(tmp_path)
+    async with turns.opened(tmp_path, {"toolsets": ["planning"]}) as app:
+        for goal in ("one", "two", "three", "four"):
+            await app.call("create_goal", MINE, goal=goal)
+        assert (await app.call("get_current_state", MINE)).data["goal"] == "four"
+    rows.clear()
+    assert sorted(path.name for path in (tmp_path / ".outrider").glob("[0-9]")) == ["0", "1", "2"]

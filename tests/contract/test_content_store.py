@@ -8,12 +8,11 @@ import anyio
 import pytest
 
 import houses
-import sqlite
-from outrider.app import App, open_app
+import turns
+from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 from outrider.core.result import Resource
-from outrider.settings import load
 from outrider.toolsets.content_store import service_context
 
 pytestmark = pytest.mark.anyio
@@ -26,8 +25,7 @@ TEN = [
 
 
 def opened(home: Path, **content: Any) -> Any:
-    settings = {"toolsets": ["content_store", "web", "web_search_browse"], "content": content}
-    return open_app(sqlite.prepared(load(settings, environ={}, home=home, workspace=home)))
+    return turns.opened(home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content})
 
 
 async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:

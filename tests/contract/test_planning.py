@@ -6,18 +6,17 @@ from typing import Any
 import anyio
 import pytest
 
-import sqlite
-from outrider.app import App, open_app
+import turns
+from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound
-from outrider.settings import load
 
 pytestmark = pytest.mark.anyio
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 
 
 def opened(home: Path) -> Any:
-    return open_app(sqlite.prepared(load({"toolsets": ["planning"]}, environ={}, home=home, workspace=home)))
+    return turns.opened(home, {"toolsets": ["planning"]})
 
 
 async def state(app: App, call: Call = MINE) -> dict[str, Any]:

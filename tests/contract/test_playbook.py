@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-import sqlite
-from outrider.app import App, open_app
+import turns
+from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 from outrider.core.result import Resource
-from outrider.settings import load
 
 pytestmark = pytest.mark.anyio
 ANNA, BERT = Call(session="s", assistant="anna"), Call(session="s", assistant="bert")
@@ -33,8 +32,7 @@ PRICES = {
 
 
 def opened(home: Path) -> Any:
-    loaded = load({"toolsets": ["planning", "playbook"]}, environ={}, home=home, workspace=home)
-    return open_app(sqlite.prepared(loaded))
+    return turns.opened(home, {"toolsets": ["planning", "playbook"]})
 
 
 async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:

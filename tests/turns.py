@@ -1,0 +1,40 @@
+"""A house, or three replicas of it on one Postgres that are called in turns: what one promises, three keep together."""
+
+import itertools
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import sqlite
+from outrider.app import App, open_app
+from outrider.settings import load
+
+MARK = "replicas"  # a file in the home's `.outrider`: how many there are
+
+
+class Turns:
+    """Each call goes to the next replica."""
+
+    def __init__(self, apps: Sequence[App]) -> None:
+        self._first, self._next = apps[0], itertools.cycle(apps)
+
+    async def call(self, *arguments: Any, **named: Any) -> Any:
+        return await next(self._next).call(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._first, name)
+
+
+@asynccontextmanager
+async def opened(home: Path, settings: dict[str, Any]) -> AsyncGenerator[App]:
+    """The house of that home directory, or its replicas, each with a folder of its own."""
+    folder = home / ".outrider"
+    count = int((folder / MARK).read_text()) if (folder / MARK).exists() else 0
+    folders: list[dict[str, Any]] = [{"data_dir": str(folder / str(number))} for number in range(count)] or [{}]
+    async with AsyncExitStack() as stack:
+        apps = []
+        for own in folders:
+            loaded = load(settings | own, environ={}, home=home, workspace=home)
+            apps.append(await stack.enter_async_context(open_app(sqlite.prepared(loaded))))
+        yield cast("App", Turns(apps)) if len(apps) > 1 else apps[0]
