@@ -17,13 +17,13 @@ class Turns:
     """Each call goes to the next replica."""
 
     def __init__(self, apps: Sequence[App]) -> None:
-        self._first, self._next = apps[0], itertools.cycle(apps)
+        self.apps, self._next = apps, itertools.cycle(apps)
 
     async def call(self, *arguments: Any, **named: Any) -> Any:
         return await next(self._next).call(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._first, name)
+        return getattr(self.apps[0], name)
 
 
 @asynccontextmanager

@@ -66,8 +66,9 @@ async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Pa
     rows = Rows(server, replicas=3)
     rows.settle(tmp_path)
     async with turns.opened(tmp_path, {"toolsets": ["planning"]}) as app:
+        assert isinstance(app, turns.Turns)
+        assert [each.loaded.settings.data_dir.name for each in app.apps] == ["0", "1", "2"]
         for goal in ("one", "two", "three", "four"):
             await app.call("create_goal", MINE, goal=goal)
         assert (await app.call("get_current_state", MINE)).data["goal"] == "four"
     rows.clear()
-    assert sorted(path.name for path in (tmp_path / ".outrider").glob("[0-9]")) == ["0", "1", "2"]
