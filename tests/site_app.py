@@ -161,7 +161,9 @@ def crash(source: Source) -> Document:
 
 
 def hang(source: Source) -> Document:
-    """A reader that never ends."""
+    """A reader that never ends; where the address is a file's, it says its process there first."""
+    if source.url.startswith("/"):
+        Path(source.url).write_text(str(os.getpid()))
     while True:
         pass
 
@@ -169,3 +171,8 @@ def hang(source: Source) -> Document:
 def err(source: Source) -> Document:
     """A reader with a bug."""
     raise ZeroDivisionError
+
+
+def hog(_: Source) -> Document:
+    """A reader that takes more memory than any machine lends."""
+    return Document(str(len(bytes(1 << 42))))

@@ -2,25 +2,24 @@
 
 In a thread, since what readers do in Python is bounded work (see `extract`): a thread cannot be
 stopped, but it is left behind at the deadline and soon done. Readers that stand on C libraries for
-hostile formats run in a process, which is killed at the deadline and whose crash is its own.
-Starting one costs 0.4 s and 40 MB once; it serves the following ones for five minutes.
+hostile formats, and large documents, are read by a process, which is killed at the deadline and whose
+crash is its own. Starting one costs 0.3 s and 40 MB once; it serves the following ones for five minutes.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+from pickle import PicklingError
 
 import anyio
-import anyio.to_process
 import anyio.to_thread
 
-from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
+from outrider.pages.worker import Crashed, Failed, give_back, request, take
 
 THREADS = 4  # readers that are left behind at their deadline take places of these until they are done
 PROCESSES = 2
-MEMORY = 4 << 30  # bytes of address space of a process that reads; libraries take one of the four for themselves
+LARGE = 2_000_000  # bytes of a document from which any of its readers may take seconds
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +36,12 @@ class Runner:
 
         Raises:
             OutriderError: as the reader does.
+            Refused: code `too_large`, if it takes more memory than a reader may have.
             Unavailable: code `unreadable`, if the reader fails in a way that it should not.
         """
         try:
-            if reader.isolated:
-                return await _in_process(reader, source, self._processes), None
+            if told := _apart(reader, source):
+                return await _in_process(told, self._processes), None
             return await anyio.to_thread.run_sync(
                 _read_text, reader, source, abandon_on_cancel=True, limiter=self._threads
             )
@@ -49,26 +49,55 @@ class Runner:
             raise
         except Exception as error:
             log.exception("the reader %s failed", reader.name)
-            raise Unavailable(
-                f"{source.url} could not be read: the {reader.name} reader failed ({type(error).__name__})",
-                code="unreadable",
-                hint="look for the same content at another address",
-            ) from None
+            raise _explained(reader, source, error) from None
 
 
-async def _in_process(reader: Reader, source: Source, limiter: anyio.CapacityLimiter) -> Document:
-    return await anyio.to_process.run_sync(_confined, reader.read, source, cancellable=True, limiter=limiter)
+def _apart(reader: Reader, source: Source) -> bytes:
+    """What a process is told that shall read this; empty where a thread will do."""
+    if reader.isolated:
+        return request(reader.read, source)
+    if not reader.whole or len(source.body) < LARGE:
+        return b""
+    try:
+        return request(reader.read, source)
+    except (PicklingError, AttributeError, TypeError):  # a plugin's, which need not stand at the top of a module
+        return b""
 
 
-def _confined(read: Callable[[Source], Document], source: Source) -> Document:
-    """Reads within a bound on the process's memory, where the system knows one; beyond it the process ends."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource
+async def _in_process(told: bytes, limiter: anyio.CapacityLimiter) -> Document:
+    async with limiter:
+        worker = await anyio.to_thread.run_sync(take)
+        done = False
+        try:
+            document = await anyio.to_thread.run_sync(worker.ask, told, abandon_on_cancel=True)
+            done = True
+        except (OutriderError, Failed):
+            done = True
+            raise
+        finally:
+            if done:
+                give_back(worker)
+            else:
+                worker.kill()
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(worker.close)
+    return document
 
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        bound = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
-        resource.setrlimit(resource.RLIMIT_AS, (bound, most))
-    return read(source)
+
+def _explained(reader: Reader, source: Source, error: Exception) -> OutriderError:
+    place, failure = source.url or "the document", str(error) if isinstance(error, Failed) else type(error).__name__
+    if failure == "MemoryError":
+        return Refused(
+            f"{place} takes more memory than a document may have",
+            code="too_large",
+            hint="look for a smaller copy of it, or a part of it",
+        )
+    why = "its parser broke down over it" if isinstance(error, Crashed) else f"the {reader.name} reader failed"
+    return Unavailable(
+        f"{place} could not be read: {why}" + ("" if isinstance(error, Crashed) else f" ({failure})"),
+        code="unreadable",
+        hint="look for another copy of it, in another format if there is one",
+    )
 
 
 def _read_text(reader: Reader, source: Source) -> tuple[Document, str | None]:

@@ -1,13 +1,19 @@
 """A reader that misbehaves costs its own document and nothing else."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import anyio
 import pytest
 
-from outrider.core.errors import Unavailable
+from documents import docx, p
+from outrider.core.errors import Refused, Unavailable
 from outrider.pages.reader import Reader, Source
-from outrider.pages.registry import reader_for
+from outrider.pages.registry import reader_for, readers
 from outrider.pages.run import Runner
-from site_app import crash, err, hang, pdf
+from site_app import crash, err, hang, hog, pdf
 
 pytestmark = pytest.mark.anyio
 PDF = Source(pdf("still here"), "https://a.b/x", "application/pdf")
@@ -38,3 +44,44 @@ async def test_a_reader_without_end_is_killed_at_the_deadline():
         document, _ = await runner.run(reader_for("application/pdf"), PDF)
     assert scope.cancelled_caught
     assert "still here" in document.text
+
+
+async def test_what_takes_too_much_memory_is_told_so():
+    with pytest.raises(Refused) as caught:
+        await Runner().run(Reader("hog", ("x/y",), hog, isolated=True), PDF)
+    assert caught.value.code == "too_large"
+    assert "smaller copy" in caught.value.hint
+
+
+async def test_errors_of_documents_that_are_read_apart_come_back_as_they_are():
+    cut = Source(docx(p("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
+    with pytest.raises(Unavailable) as caught:
+        await Runner().run(next(reader for reader in readers() if reader.name == "word"), cut)
+    assert (caught.value.code, caught.value.hint) == ("broken_file", "look for another copy of it")
+
+
+async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(Runner().run, Reader("hang", ("x/y",), hang, isolated=True), Source(b"", str(pipe)))
+            process = int(await anyio.Path(pipe).read_text())
+            group.cancel_scope.cancel()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
+    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import asyncio\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "print('begins', flush=True)\n"
+        "print(asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.stdout == "begins\n--- page 1 of 1 ---\n\nhigh water\n", run.stderr
+    assert run.stderr == ""

@@ -1,0 +1,92 @@
+"""What runs in a process that reads for another one (see `worker`)."""
+
+import json
+import os
+import pickle
+import sys
+import threading
+from contextlib import suppress
+from typing import IO, Any
+
+MEMORY = 4 << 30  # bytes of address space; libraries take one of the four for themselves
+IDLE = 300.0  # seconds after which it ends by itself
+GROWN = 1 << 30  # bytes of memory by which it may grow before it makes room for a fresh one
+LENGTH = 8
+LOOK = 2.0  # seconds between two looks whether the parent still lives, while a document is read
+
+
+def main() -> None:
+    """Reads documents until nobody asks for more."""
+    told, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    for standard in (0, 1):  # parsers may write where they like
+        os.dup2(os.open(os.devnull, os.O_RDWR), standard)
+    _confine()
+    grown = _peak() + GROWN
+    while _waited(told) and (size := told.read(LENGTH)):
+        request = told.read(int.from_bytes(size, "big"))
+        answer = json.dumps(_watched(request)).encode()
+        answers.write(len(answer).to_bytes(LENGTH, "big") + answer)
+        answers.flush()
+        if _peak() > grown:
+            return
+
+
+def _watched(request: bytes) -> dict[str, Any]:
+    """The answer; the process ends if its parent does meanwhile."""
+    parent, done = os.getppid(), threading.Event()
+
+    def watch() -> None:
+        while not done.wait(LOOK):
+            if os.getppid() != parent:
+                os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        return _answer(request)
+    finally:
+        done.set()
+
+
+def _answer(request: bytes) -> dict[str, Any]:
+    from outrider.core.errors import OutriderError
+
+    try:
+        read, source = pickle.loads(request)  # noqa: S301 - of our own parent
+        return {"document": read(source).to_dict()}
+    except OutriderError as error:
+        return {"error": error.to_dict()}
+    except Exception as error:  # noqa: BLE001 - whatever a parser raises is its answer
+        return {"failure": type(error).__name__}
+
+
+def _waited(told: IO[bytes]) -> bool:
+    """Whether a request, or the end of them, came in time; some systems cannot wait for a pipe."""
+    import select
+
+    with suppress(OSError, ValueError):
+        return bool(select.select([told], [], [], IDLE)[0])
+    return True
+
+
+def _confine() -> None:
+    """Bounds the memory, where the system knows how; a parser that wants more fails alone."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        bound = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
+        resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _peak() -> int:
+    """The most memory that was in use, in bytes; 0 where the system does not say it. It begins at the parent's."""
+    with suppress(ImportError, OSError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return 0
+
+
+if __name__ == "__main__":
+    main()
