@@ -2,24 +2,43 @@
 
 import re
 
-SIGNS = re.compile(r"[*_`<~\[]")
+SIGNS = re.compile(r"[*_`<~\[&\\]")
 STARS = re.compile(r"\*(?=[^\s*])[^*]*[^\s*]\*")
 BARS = re.compile(r"(?<!\w)_(?=[^\s_])[^_]*(?:_\w[^_]*)*_(?!\w)")
 EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
-LEADING = re.compile(r"(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|(?:`{3}|~{3})|([-*_=])(?:[ \t]*\2){2,}[ \t]*$")
-BEGINNINGS = frozenset("#-+*>`~_=0123456789")  # of these patterns
+ENTITY = re.compile(r"&(?=#?\w{1,31};)")
+BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+FORMULA = re.compile(  # in plain text, as scripts of MathJax and KaTeX find it there
+    r"\$\$?(?=[^\s$])[^$]*[^\s$]\$\$?(?!\d)|\\\((?:[^\\]|\\(?![()]))+\\\)|\\\[(?:[^\\]|\\(?![\[\]]))+\\\]"
+)
+LEADING = re.compile(r"(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|`{3,}[^`]*$|~{3}|([-*_=])(?:[ \t]*\2){2,}[ \t]*$")
+BEGINNINGS = frozenset("#-+*>`~_=0123456789[")  # of these patterns
+DEFINES = re.compile(r"\[[^\[\]]{1,200}\]:")
+CLOSING = re.compile(r"(?<=\s)(#+)$")
 NUMBERED = re.compile(r"([0-9]{1,9})([.)])(?=\s)")
 
 
 def escaped(text: str) -> str:
-    """Running text whose signs pair up to emphasis, code, links or tags."""
+    """Running text whose signs pair up to emphasis, code, links or tags; formulas in it are read as they are."""
     if not SIGNS.search(text):
         return text
+    if "$" not in text and "\\(" not in text and "\\[" not in text:
+        return text if "\\begin{" in text else _escaped(text)
+    parts, at = list[str](), 0
+    for formula in FORMULA.finditer(text):
+        parts += (_escaped(text[at : formula.start()]), formula[0])
+        at = formula.end()
+    return "".join([*parts, _escaped(text[at:])])
+
+
+def _escaped(text: str) -> str:
+    if "\\" in text:
+        text = BACKSLASH.sub(r"\\\\", text)
     if "<" in text:
         text = TAG.sub(r"\\<", text)
-    if "\\(" in text or "\\[" in text or "$" in text:  # formulas in plain text are read as they are
-        return text
+    if "&" in text:
+        text = ENTITY.sub(r"\\&", text)
     if "*" in text and STARS.search(text):
         text = text.replace("*", "\\*")
     if "_" in text and BARS.search(text):
@@ -37,7 +56,12 @@ def begun(line: str) -> str:
         return line
     if found := NUMBERED.match(line):
         return f"{found[1]}\\{line[found.end(1) :]}"
-    return "\\" + line if LEADING.match(line) else line
+    return "\\" + line if (DEFINES if line[0] == "[" else LEADING).match(line) else line
+
+
+def headed(line: str) -> str:
+    """The words of a heading: signs at its end that close it otherwise."""
+    return CLOSING.sub(r"\\\1", line) if line[-1:] == "#" else line
 
 
 def bracketed(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from outrider.pages.content.blocks import CELLS, LINE, NEXT_CELL, NUMBER, Blocks, Given, Piece
+from outrider.pages.content.blocks import BREAK, CELLS, CLOSE, LINE, NEXT_CELL, NUMBER, OPEN, Blocks, Given, Piece
 
 PRE, ROW = NUMBER["pre"], NUMBER["tr"]
 LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
@@ -19,6 +19,8 @@ NAMES = frozenset(
 NOT = frozenset(
     {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
 )
+CODE = (OPEN, "code")
+WHITE = re.compile(r"[ \t\r\n\f]+")
 GIVEN = ("data-lang", "data-language", "lang", "syntax")
 NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
 GUTTER = re.compile(
@@ -81,6 +83,22 @@ def _sound(piece: Piece) -> str:
     if isinstance(piece, str):
         return piece
     return "\t" if piece[0] == NEXT_CELL else ""
+
+
+def code_of(pieces: list[Piece]) -> str:
+    """The source of a paragraph that is one piece of code with line breaks; empty for any other."""
+    if not pieces or pieces[0] != CODE or pieces[-1] != (CLOSE, None):
+        return ""
+    lines, depth = [""], 0
+    for piece in pieces[:-1]:
+        if isinstance(piece, str):
+            lines[-1] += WHITE.sub(" ", piece) if lines[-1] else WHITE.sub(" ", piece).lstrip(" ")
+        elif piece[0] == BREAK:
+            lines.append("")
+        depth += (piece[0] == OPEN) - (piece[0] == CLOSE)
+        if not depth:
+            return ""
+    return "\n".join([line.replace("\xa0", " ").rstrip() for line in lines]).strip("\n") if len(lines) > 1 else ""
 
 
 def _empty_lines(page: Blocks, pre: int, blocks: list[int]) -> dict[int, int]:

@@ -6,19 +6,21 @@ from typing import Any
 
 from outrider.pages.address import absolute
 from outrider.pages.content.blocks import BREAK, CLOSE, IMAGE, LINKED, NEXT_CELL, OPEN, Formula, Given, Piece
+from outrider.pages.content.emphasis import BEGIN, HELD, bare, held, marked, settled
 from outrider.pages.content.escape import begun, bracketed, escaped
 from outrider.pages.content.footnotes import ARROWS, BACK, MARK
 from outrider.pages.content.media import image_of
 from outrider.pages.content.style import PLAIN, Style
 
-SIGNS = {
-    "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~",
-    "s": "~~", "strike": "~~",
-}  # fmt: skip
-CODE = frozenset(tag for tag, sign in SIGNS.items() if sign == "`")
+KINDS = {"b": "b", "strong": "b", "i": "i", "em": "i", "del": "s", "s": "s", "strike": "s"}  # of marks
+CODE = frozenset({"code", "kbd", "samp", "tt"})
+BRACKET = re.compile(r"(?<!\\)\[")
+TICKS = re.compile(r"`+")
 MARKUP = re.compile(r"[*^`~\\]")
 POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
-BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
+BLANK = (
+    " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000\u200b\u2060\ufeff\xad"  # what no mark may begin or end with
+)
 ADDRESSES = 20_000
 
 
@@ -31,12 +33,14 @@ class Line:
         opened: The marks that are open: kind, value, and length of `out` before them.
         code: How many of them are code.
         linked: Words and address of the last link inside of code.
+        strict: Whether brackets of the text would make links of what stands in them.
     """
 
     out: list[str] = field(default_factory=list)
     opened: list[tuple[int, Any, int]] = field(default_factory=list)
     code: int = 0
     linked: tuple[str, str] = ("", "")
+    strict: bool = False
 
     def open(self, kind: int, value: Any) -> None:
         """A mark begins."""
@@ -47,8 +51,12 @@ class Line:
         """Puts words down; those that would make a link of a bracket before them are kept from doing so."""
         if not self.code and text.__class__ is not Formula:
             text = escaped(text)
+            if self.strict and "[" in text:
+                text = BRACKET.sub(r"\\[", text)
             if text[:1] == "(" and self.out and self.out[-1][-1:] == "]":
                 text = "\\" + text
+        elif text.__class__ is Formula and not self.code:
+            text = held(text)
         self.out.append(text)
 
 
@@ -81,7 +89,7 @@ class Phrase:
         return " ".join(self._written(pieces).replace("\0", " ").split())
 
     def _written(self, pieces: list[Piece]) -> str:
-        line = Line()
+        line = Line(strict=self.style.links == "references")
         for piece in pieces:
             if isinstance(piece, str):
                 line.say(piece)
@@ -93,7 +101,8 @@ class Phrase:
                 self._end(line)
         while line.opened:
             self._close(line.out, *line.opened.pop())
-        return "".join(line.out)
+        text = "".join(line.out)
+        return settled(text) if BEGIN in text or HELD in text else text
 
     def _end(self, line: Line) -> None:
         """The innermost mark ends. Code holds no other marks; if all of it is one link, that link holds the code."""
@@ -102,7 +111,7 @@ class Phrase:
         if not line.code:
             self._close(line.out, kind, value, start)
             words, address = line.linked
-            if address and _is_code(kind, value) and "".join(line.out[start:]).strip("` ") == words:
+            if address and _is_code(kind, value) and bare("".join(line.out[start:])).strip("` ") == words:
                 self._close(line.out, LINKED, address, start)
             line.linked = ("", "")
         elif kind == LINKED:
@@ -134,13 +143,13 @@ class Phrase:
             if self.notes and (BACK.match(value) or ARROWS.fullmatch(core)):
                 return ""
             label = self.notes.get(value[1:])
-            return f"[^{label}]" if label and MARK.fullmatch(MARKUP.sub("", core)) else core
+            return held(f"[^{label}]") if label and MARK.fullmatch(MARKUP.sub("", bare(core))) else core
         address = self._address(value)
         if not address or self.style.links == "none" or ("](" in core and not core.startswith("![")):
             return core
         if self.style.links == "references":
-            return f"[{bracketed(core)}][{self.references.setdefault(address, len(self.references) + 1)}]"
-        return f"[{bracketed(core)}]({address})"
+            return held(f"[{bracketed(core)}][{self.references.setdefault(address, len(self.references) + 1)}]")
+        return held(f"[{bracketed(core)}]({address})")
 
     def _address(self, address: str) -> str:
         found = self.known.get(address)
@@ -165,7 +174,13 @@ def _signed(core: str, tag: str, out: list[str], start: int) -> str:
     if tag == "sup":
         before = out[start - 1][-1:] if start and out[start - 1] else ""
         return f"^{core}" if POWER.fullmatch(core) and (before.isdigit() or before == ")") else core
-    sign = SIGNS.get(tag, "")
-    if not sign or sign in core.replace("\\" + sign[0], ""):
-        return f"`` {core} ``" if sign == "`" and "``" not in core else core
-    return sign + core + sign
+    if tag in CODE:
+        return held(_ticked(core))
+    return marked(core, KINDS[tag]) if tag in KINDS else core
+
+
+def _ticked(core: str) -> str:
+    """A text as code: between more backticks than stand in it."""
+    longest = max(map(len, TICKS.findall(core)), default=0)
+    ticks = "`" * (longest + 1)
+    return f"{ticks} {core} {ticks}" if longest else f"`{core}`"

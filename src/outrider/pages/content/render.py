@@ -5,36 +5,45 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
-from outrider.pages.content.escape import escaped
+from outrider.pages.content.escape import escaped, headed
 from outrider.pages.content.footnotes import footnotes_of
 from outrider.pages.content.grid import grid_of
-from outrider.pages.content.listing import language_of, line_numbers, source_of
+from outrider.pages.content.listing import code_of, language_of, line_numbers, source_of
 from outrider.pages.content.phrase import Phrase
 
 HEADINGS = {NUMBER[f"h{level}"]: level for level in range(1, 7)}
-LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL = (
-    NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol")
+LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL, P = (
+    NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol", "p")
 )
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
+HOLDERS = frozenset({LI, QUOTE})
 FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 SIGNS = frozenset(
     "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
 )
 FREE = frozenset(NUMBER[tag] for tag in ("div", "button", "label", "summary", "custom"))  # no paragraphs
-TERMS, DETAILS = 1, 2  # of what an element is part in a list of definitions
+TERMS, DETAILS, NOTE = 1, 2, 3  # what an element is part of: a list of definitions; or what a text is
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block-level element stands: in how many quotes, in which items of which lists, in which table."""
+    """Where a block-level element stands.
 
-    quotes: int = 0
-    items: tuple[int, ...] = ()
+    Attributes:
+        holders: The quotes and items that hold it, outer ones first.
+        table, pre: The table and the listing that it is part of; -1 for none.
+        level: Of the heading that it is part of; 0 for none.
+        term: `TERMS` or `DETAILS` in a list of definitions, else 0.
+        detail: The `dd` that it is part of.
+    """
+
+    holders: tuple[int, ...] = ()
     table: int = -1
     pre: int = -1
     level: int = 0
     term: int = 0
+    detail: int = -1
 
 
 NOWHERE = Place()
@@ -80,7 +89,18 @@ def _lines(page: Blocks, number: int) -> str:
 
 @dataclass(slots=True)
 class Writer:
-    """Renders the blocks of one page."""
+    """Renders the blocks of one page.
+
+    Attributes:
+        places, numbers: Of elements and items that have been looked at.
+        begun: Items of which something was put down.
+        layout: Tables that are no data.
+        parts: What was put down.
+        tables: The rows of those that are.
+        order: The blocks in the order in which they were put down.
+        heads: What stands before blocks that begin a post.
+        tight, held, detail, paragraph: Kind, holders and `dd` of what was put down last; whether it was a paragraph.
+    """
 
     page: Blocks
     phrase: Phrase
@@ -92,7 +112,10 @@ class Writer:
     tables: list[list[list[str]]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     heads: dict[int, str] = field(default_factory=dict)
-    tight: str = ""
+    tight: int = 0
+    held: tuple[int, ...] = ()
+    detail: int = -1
+    paragraph: bool = False
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
@@ -118,15 +141,15 @@ class Writer:
         for label, blocks in notes.blocks.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
             text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
-            self._add(f"[^{label}]: {text}", "note")
+            self._add(f"[^{label}]: {text}", NOTE, joins=self.tight == NOTE)
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
 
-    def _add(self, text: str, kind: str = "", *, joins: bool = True) -> None:
-        """Puts a text down: without an empty line where it joins one of its kind."""
-        self.parts += ("\n" if joins and kind and kind == self.tight else "\n\n", text)
-        self.tight = kind
+    def _add(self, text: str, kind: int = 0, *, joins: bool = False) -> None:
+        """Puts a text down that no quote and no item holds: without an empty line where it joins what it follows."""
+        self.parts += ("\n" if joins and kind else "\n\n", text)
+        self.tight, self.held = kind, ()
 
     def _head(self, head: str) -> None:
         """Who wrote what follows, and when."""
@@ -137,7 +160,7 @@ class Writer:
         """A block; a row of a table that is layout is one of several."""
         pieces = self.page.pieces[number]
         if place.table < 0:
-            self._block(pieces, place)
+            self._block(pieces, place, self.page.elements[self.page.rows[number][0]][1])
             return
         start = 0
         for at, piece in enumerate(pieces):
@@ -146,29 +169,97 @@ class Writer:
                 start = at + 1
         self._block(pieces[start:], place)
 
-    def _block(self, pieces: list[Piece], place: Place) -> None:
-        text = self.phrase.line(pieces) if place.level else self.phrase.of(pieces)
+    def _block(self, pieces: list[Piece], place: Place, tag: int = 0) -> None:
+        if source := code_of(pieces):
+            self._put(_fenced(source, ""), place)
+            return
+        text = headed(self.phrase.line(pieces)) if place.level else self.phrase.of(pieces)
         if not text:
             return
         if place.level:
             text = "#" * place.level + " " + text
-        elif place.term == DETAILS and (place.items or self.tight == "term"):  # one whose term is gone says it all
-            text = ": " + text
-        lead = "> " * min(place.quotes, DEPTH)
-        if place.items:
-            self._item(text, place, lead)
-        else:
-            named = place.term == TERMS or (place.term == DETAILS and self.tight == "term")
-            self._add(_led(text, lead), "term" if named else "", joins=place.term == DETAILS)
+        if place.holders:
+            apart = self.paragraph if tag == P else self.page.elements[place.holders[-1]][1] == QUOTE
+            self._put(": " + text if place.term == DETAILS and not place.level else text, place, apart=apart)
+            self.paragraph = not place.level
+            return
+        self._define(text, place)
 
-    def _item(self, text: str, place: Place, lead: str) -> None:
-        item = place.items[-1]
-        indent = " " * sum(len(self._bullet(each)) for each in place.items[-DEPTH:-1] if each in self.begun)
-        begun = item in self.begun
-        self.begun.add(item)
-        bullet = self._bullet(item)
-        rest = lead + indent + " " * len(bullet)
-        self._add(_led(text, rest, rest if begun else lead + indent + bullet), "item")
+    def _define(self, text: str, place: Place) -> None:
+        """Puts a paragraph down; a definition without its term is one like any other."""
+        named = place.term == TERMS or (place.term == DETAILS and self.tight in (TERMS, DETAILS))
+        if named and place.term == DETAILS:
+            text = ("  " if place.detail == self.detail else ": ") + text
+        self.detail = place.detail
+        self._add(text, place.term if named else 0, joins=place.term == DETAILS or self.tight == TERMS)
+
+    def _put(self, text: str, place: Place, *, apart: bool = True) -> None:
+        """Puts a text down where it stands: alone, or in the quotes and items that hold it.
+
+        Args:
+            text: Lines of Markdown.
+            place: Where it stands.
+            apart: Whether an empty line sets it apart from what stands before it in the same item.
+        """
+        if not place.holders:
+            self._add(text)
+            return
+        holders = place.holders[-DEPTH:]
+        begins = self._begins(holders)
+        shared, beside = self._shared(holders)
+        if not shared and not beside:
+            between = "\n\n"
+        elif beside or (self._joins(begins, shared) if begins >= 0 else not apart and self._is_quoted_alike(holders)):
+            between = "\n"
+        else:
+            between = "\n" + self._lead(shared).rstrip() + "\n"
+        lead, first = self._lead(holders, begins), self._lead(holders, begins, first=True)
+        self.parts += (between, _led(text, lead, first))
+        self.begun.add(begins)
+        self.tight, self.held, self.paragraph = 0, holders, False
+
+    def _begins(self, holders: tuple[int, ...]) -> int:
+        """The innermost item, if nothing of it has been put down; else -1."""
+        item = next((each for each in reversed(holders) if self.page.elements[each][1] == LI), -1)
+        return -1 if item in self.begun else item
+
+    def _shared(self, holders: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
+        """What holds the last text and this one, and whether the next that hold them are items of one list."""
+        elements, count = self.page.elements, 0
+        for mine, other in zip(holders, self.held, strict=False):
+            if mine != other:
+                beside = elements[mine][0] == elements[other][0] and elements[mine][1] == elements[other][1] == LI
+                return holders[:count], beside
+            count += 1
+        return holders[:count], False
+
+    def _joins(self, item: int, shared: tuple[int, ...]) -> bool:
+        """Whether an item that begins a list may follow the words of the item around it without an empty line."""
+        return self.page.elements[shared[-1]][1] == LI and self._bullet(item) in ("- ", "1. ")
+
+    def _is_quoted_alike(self, holders: tuple[int, ...]) -> bool:
+        return self._quotes(holders) == self._quotes(self.held)
+
+    def _quotes(self, holders: tuple[int, ...]) -> list[int]:
+        return [each for each in holders if self.page.elements[each][1] == QUOTE]
+
+    def _lead(self, holders: tuple[int, ...], begins: int = -1, *, first: bool = False) -> str:
+        """What stands before a line in these quotes and items; items of which nothing was put down count for nothing.
+
+        Args:
+            holders: The quotes and items.
+            begins: The item that begins here.
+            first: Whether it is its first line.
+        """
+        lead = ""
+        for each in holders:
+            if self.page.elements[each][1] == QUOTE:
+                lead += "> "
+            elif each == begins:
+                lead += self._bullet(each) if first else " " * len(self._bullet(each))
+            elif each in self.begun:
+                lead += " " * len(self._bullet(each))
+        return lead
 
     def _bullet(self, item: int) -> str:
         elements = self.page.elements
@@ -180,17 +271,23 @@ class Writer:
     def _number(self, item: int, parent: int) -> int:
         """The number of an item in its ordered list."""
         if item not in self.numbers:
-            start = (self.page.given.get(parent) or {}).get("start") or "1"
-            count = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
-            elements, at = self.page.elements, parent + 1
-            while at < len(elements) and elements[at][0] >= parent:
-                if elements[at][0] == parent and elements[at][1] == LI:
-                    value = (self.page.given.get(at) or {}).get("value") or ""
-                    count = int(value) if value.isascii() and value.isdigit() and len(value) < 7 else count
-                    self.numbers[at] = count
-                    count += 1
-                at += 1
-        return self.numbers.get(item, 1)
+            given, items = self.page.given.get(parent) or {}, self._items(parent)
+            step = -1 if "reversed" in given else 1
+            count = _count(given.get("start"), len(items) if step < 0 else 1)
+            for each in items:
+                count = _count((self.page.given.get(each) or {}).get("value"), count)
+                self.numbers[each] = count
+                count += step
+        return max(0, self.numbers.get(item, 1))
+
+    def _items(self, parent: int) -> list[int]:
+        """The items of a list."""
+        elements, at, found = self.page.elements, parent + 1, list[int]()
+        while at < len(elements) and elements[at][0] >= parent:
+            if elements[at][0] == parent and elements[at][1] == LI:
+                found.append(at)
+            at += 1
+        return found
 
     def _listing(self, chosen: list[int], at: int, place: Place) -> int:
         """A listing, fenced: all blocks of one pre; where they end."""
@@ -199,18 +296,8 @@ class Writer:
             at += 1
         body = source_of(self.page, place.pre, chosen[start:at])
         if body.strip():
-            fence = "`" * max(3, 1 + max((len(run) for run in FENCE.findall(body)), default=0))
-            text = f"{fence}{language_of(self.page, place.pre)}\n{body}\n{fence}"
-            self._inside(text, place)
+            self._put(_fenced(body, language_of(self.page, place.pre)), place)
         return at
-
-    def _inside(self, text: str, place: Place) -> None:
-        """A listing or a table: in the item that it stands in, or by itself."""
-        lead = "> " * min(place.quotes, DEPTH)
-        if place.items:
-            self._item(text, place, lead)
-        else:
-            self._add(_led(text, lead))
 
     def _table(self, chosen: list[int], at: int, place: Place) -> int:
         """A table of data as a grid; where it ends, or 0 for a table that is layout."""
@@ -226,8 +313,8 @@ class Writer:
             return 0
         self.tables.append(grid.rows)
         for caption in grid.captions:
-            self._inside(caption, place)
-        self._inside("\n".join(grid.lines()), place)
+            self._put(caption, place)
+        self._put("\n".join(grid.lines()), place)
         return end
 
     def _holds(self, table: int, element: int) -> bool:
@@ -244,33 +331,54 @@ class Writer:
             element = self.page.elements[element][0]
         place = self.places[element] if element >= 0 else NOWHERE
         for each in reversed(path):
-            place = self.places[each] = _within(place, self.page.elements[each][1], each)
+            tag = self.page.elements[each][1]
+            place = self._beside(each) or place if tag in LISTS else place
+            make = CHANGES.get(tag)
+            place = self.places[each] = make(place, tag, each) if make else place
         return place
 
+    def _beside(self, element: int) -> Place | None:
+        """The place of the item before a list that stands in another list, not in an item of it: it belongs there."""
+        elements = self.page.elements
+        parent = elements[element][0]
+        if parent < 0 or elements[parent][1] not in LISTS:
+            return None
+        at = element - 1
+        while at > parent and elements[at][0] != parent:
+            at = elements[at][0]
+        return self._place(at) if at > parent and elements[at][1] in (LI, *LISTS) else None
 
-def _within(place: Place, tag: int, element: int) -> Place:
-    """The place of an element of this tag in an element of that place."""
-    make = CHANGES.get(tag)
-    return make(place, tag, element) if make else place
 
-
-def _cell(place: Place, _tag: int, _element: int) -> Place:
-    return Place(place.quotes, (), place.table, place.pre, 0, 0)
+def _held(p: Place, _tag: int, element: int) -> Place:
+    return Place((*p.holders, element), p.table, p.pre, p.level, 0, p.detail)
 
 
 CHANGES = {
-    QUOTE: lambda p, _t, _e: Place(p.quotes + 1, p.items, p.table, p.pre, p.level, p.term),
-    LI: lambda p, _t, e: Place(p.quotes, (*p.items, e), p.table, p.pre, p.level, 0),
-    TABLE: lambda p, _t, e: Place(p.quotes, p.items, e, p.pre, p.level, p.term),
-    PRE: lambda p, _t, e: Place(p.quotes, p.items, p.table, e if p.pre < 0 else p.pre, p.level, p.term),
-    TERM: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, TERMS),
-    DETAIL: lambda p, _t, _e: Place(p.quotes, p.items, p.table, p.pre, p.level, DETAILS),
-    **{tag: lambda p, t, _e: Place(p.quotes, p.items, p.table, p.pre, HEADINGS[t], 0) for tag in HEADINGS},
-    **dict.fromkeys(CELLS, _cell),
+    **dict.fromkeys(HOLDERS, _held),
+    TABLE: lambda p, _t, e: Place(p.holders, e, p.pre, p.level, p.term, p.detail),
+    PRE: lambda p, _t, e: Place(p.holders, p.table, e if p.pre < 0 else p.pre, p.level, p.term, p.detail),
+    TERM: lambda p, _t, _e: Place(p.holders, p.table, p.pre, p.level, TERMS),
+    DETAIL: lambda p, _t, e: Place(p.holders, p.table, p.pre, p.level, DETAILS, e),
+    **{tag: lambda p, t, _e: Place(p.holders, p.table, p.pre, HEADINGS[t]) for tag in HEADINGS},
+    **dict.fromkeys(CELLS, lambda p, _t, _e: Place(p.holders, p.table, p.pre)),
 }
+
+
+def _count(value: str | None, otherwise: int) -> int:
+    """A number that an attribute gives."""
+    digits = (value or "").strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 7 else otherwise
+
+
+def _fenced(body: str, language: str) -> str:
+    fence = "`" * max(3, 1 + max((len(run) for run in FENCE.findall(body)), default=0))
+    return f"{fence}{language}\n{body}\n{fence}"
 
 
 def _led(text: str, lead: str, first: str | None = None) -> str:
     """The text with this before each line, the first line with that."""
     first = lead if first is None else first
-    return first + text.replace("\n", "\n" + lead) if lead or first else text
+    if not lead and not first:
+        return text
+    blank = lead.rstrip()
+    return first + "\n".join([lead + line if line else blank for line in text.split("\n")])[len(lead) :]

@@ -114,7 +114,7 @@ def test_headings_lists_and_quotes_keep_their_order_and_depth():
         "<h2>Top <em>two</em></h2><ol start=3><li>one<ul><li>inner</li></ul></li><li>two</li></ol>"
         "<blockquote><p>said</p><blockquote>deep</blockquote></blockquote><dl><dt>Term</dt><dd>Detail</dd></dl>"
     )
-    assert found == "## Top *two*\n\n3. one\n   - inner\n4. two\n\n> said\n\n> > deep\n\nTerm\n: Detail"
+    assert found == "## Top *two*\n\n3. one\n   - inner\n4. two\n\n> said\n>\n> > deep\n\nTerm\n: Detail"
 
 
 def test_a_listing_keeps_its_language_and_white_space():

@@ -1,0 +1,80 @@
+"""Marks of Markdown are where a parser of CommonMark finds them, and nowhere else."""
+
+import pytest
+
+from outrider.pages import extract
+
+URL = "https://site.example/a/"
+
+
+def markdown(body: str, **options) -> str:
+    return extract(body, url=URL, main=False, **options).markdown
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("<b>S</b><b>aving</b> time", "**Saving** time"),
+        ("<code>a</code><code>b</code>", "`ab`"),
+        ("Fortune<b>\u00ae</b> list", "Fortune\u00ae list"),
+        ("<b>Label:</b>text", "**Label**:text"),
+        ("\u6ce8<b>\u300c\u610f\u300d</b>\u5b57", "\u6ce8\u300c**\u610f**\u300d\u5b57"),
+        ("Tent<b>. Budget:</b> none", "Tent. **Budget:** none"),
+        ("was<s>$1,299</s> now", "was ~~$1,299~~ now"),
+        ("5*<b>LUOA</b>", "5\\***LUOA**"),
+        ("<b>* top</b> size", "**\\* top** size"),
+        ("<b>x * y</b>", "**x * y**"),
+        ("<em>a*b</em>", "*a\\*b*"),
+        ("<i>x</i><b>y</b>", "*x***y**"),
+        ("<b><a href=/x>All</a></b>s", "[All](https://site.example/x)s"),
+        ("<b>\u200b</b>here", "here"),
+        ("<code>``</code>", "``` `` ```"),
+        ("see!<a href=/x>this</a>", "see\\![this](https://site.example/x)"),
+        ("<script type='math/tex'>a</script><script type='math/tex'>b</script>", "$a$ $b$"),
+    ],
+)
+def test_marks_hold_whatever_stands_beside_them(source: str, found: str):
+    assert markdown(f"<p>{source}</p>") == found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("<p>&amp;lt; and &amp;#65; and R&amp;D</p>", "\\&lt; and \\&#65; and R&D"),
+        ("<p>\\* and C:\\dir</p>", "\\\\* and C:\\dir"),
+        ("<p>[1]: http://x.example</p>", "\\[1]: http://x.example"),
+        ("<h2>Notes #</h2>", "## Notes \\#"),
+        ("<p>$5 for *this* one, $6 for that</p>", "$5 for \\*this\\* one, $6 for that"),
+        ("<p>$x_1*y_1*$ and *that*</p>", "$x_1*y_1*$ and \\*that\\*"),
+        (r"<p>\(a_b*c*\) and _that_</p>", r"\(a_b*c*\) and \_that\_"),
+    ],
+)
+def test_signs_of_the_text_mean_themselves(source: str, found: str):
+    assert markdown(source) == found
+
+
+def test_brackets_of_the_text_are_no_references():
+    found = markdown("<p>See [1] and <a href=/x>this</a>.</p>", links="references")
+    assert found == "See \\[1] and [this][1].\n\n[1]: https://site.example/x"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("<ol reversed><li>c<li>b<li>a</ol>", "3. c\n2. b\n1. a"),
+        ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n- b"),
+        ("<ul><li>a</li><ul><li>inner</li></ul><li>b</li></ul>", "- a\n  - inner\n- b"),
+        ("<ul><li><p>one</p><p>two</p><li>b</ul>", "- one\n\n  two\n- b"),
+        ("<ul><li>a<div>b</div></ul>", "- a\n  b"),
+        ("<ul><li>a<ol start=3><li>c</ol></ul>", "- a\n\n  3. c"),
+        ("<ul><li>a<blockquote>said</blockquote>b</ul>", "- a\n\n  > said\n\n  b"),
+        ("<ul><li><pre>x\n\ny</pre></ul>", "- ```\n  x\n\n  y\n  ```"),
+        ("<blockquote><p>one<p>two<ul><li>a</ul></blockquote>", "> one\n>\n> two\n>\n> - a"),
+        ("<blockquote><div>one</div><div>two</div></blockquote>", "> one\n>\n> two"),
+        ("<blockquote>one</blockquote><blockquote>two</blockquote>", "> one\n\n> two"),
+        ("<dl><dt>A<dt>B<dd><p>one<p>two<dd>three<dt>C<dd>four</dl>", "A\nB\n: one\n  two\n: three\n\nC\n: four"),
+        ("<div><code>a<br>&nbsp;b<br>c</code></div>", "```\na\n b\nc\n```"),
+    ],
+)
+def test_what_belongs_together_stands_together(source: str, found: str):
+    assert markdown(source) == found
