@@ -1,15 +1,20 @@
-"""Writes docs/reference/tools.md and settings.md from the code: run `python docs/generate.py` after a change."""
+"""Writes what follows from the code: run `python docs/generate.py` after a change of a tool or a setting.
+
+These are docs/reference/tools.md and settings.md, and the schemas of our tools, which are shipped ready-made.
+"""
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 from pydantic import BaseModel, SecretStr
 
-from outrider.app import open_app
+from outrider import toolsets
+from outrider.app import App, open_app
 from outrider.core.policy import stake_of
 from outrider.core.text import count_tokens
 from outrider.core.tool import Tool, Toolset
@@ -17,15 +22,32 @@ from outrider.serve.content import tool_entry
 from outrider.settings import Settings, load
 
 FOLDER = Path(__file__).parent / "reference"
+SCHEMAS = Path(toolsets.__file__).with_name("schemas.json")
+
+
+@asynccontextmanager
+async def house() -> AsyncGenerator[App]:
+    """A house with every toolset, in a home of its own."""
+    with tempfile.TemporaryDirectory() as empty:
+        flags = {"toolsets": ["all"], "data_dir": empty}
+        async with open_app(load(flags, environ={}, home=Path(empty), workspace=Path(empty))) as app:
+            yield app
+
+
+async def schemas() -> str:
+    """The schemas of every tool of ours, one line each, as `outrider.core.schema` reads them."""
+    async with house() as app:
+        await app.toolbox.refresh()
+        every = list(app.toolbox.tools.values())
+    built = {f"{tool.fn.__module__}:{tool.fn.__qualname__}": tool.built_schemas() for tool in every}
+    lines = [f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in sorted(built.items())]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 async def pages() -> dict[str, str]:
     """The generated pages by file name."""
-    with tempfile.TemporaryDirectory() as empty:
-        flags = {"toolsets": ["all"], "data_dir": empty}
-        loaded = load(flags, environ={}, home=Path(empty), workspace=Path(empty))
-        async with open_app(loaded) as app:
-            sets = list(app.toolbox.toolsets.values())
+    async with house() as app:
+        sets = list(app.toolbox.toolsets.values())
     return {"tools.md": "\n".join(_tools(sets)), "settings.md": "\n".join(_settings())}
 
 
@@ -98,7 +120,8 @@ def _default(value: object) -> str:
 
 
 def main() -> None:
-    """Writes the pages."""
+    """Writes the schemas, which the pages show, and the pages."""
+    SCHEMAS.write_text(anyio.run(schemas), encoding="utf-8")
     FOLDER.mkdir(exist_ok=True)
     for name, text in anyio.run(pages).items():
         (FOLDER / name).write_text(text.rstrip() + "\n", encoding="utf-8")

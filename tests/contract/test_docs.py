@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import anyio
 import pytest
@@ -14,18 +15,25 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 UNSAID = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
 
 
-def generated() -> dict[str, str]:
+def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return anyio.run(module.pages)
+    return module
 
 
 @pytest.mark.parametrize("name", ["tools.md", "settings.md"])
 def test_the_reference_is_what_the_code_says(name: str):
-    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == generated()[name].rstrip() + "\n"
+    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == anyio.run(generator().pages)[
+        name
+    ].rstrip() + "\n"
+
+
+def test_the_schemas_that_are_shipped_are_those_of_the_functions():
+    module = generator()
+    assert module.SCHEMAS.read_text(encoding="utf-8") == anyio.run(module.schemas)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

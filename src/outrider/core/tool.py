@@ -80,15 +80,27 @@ class Tool:
         return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
 
     @cached_property
-    def input_schema(self) -> dict[str, Any]:
-        return schema.input_schema(TypeAdapter(self.parameters))
+    def _schemas(self) -> dict[str, Any]:
+        function = f"{getattr(self.fn, '__module__', '')}:{getattr(self.fn, '__qualname__', '')}"
+        return schema.shipped(function) or self.built_schemas()
 
-    @cached_property
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        return self._schemas["input"]
+
+    @property
     def output_schema(self) -> dict[str, Any] | None:
         """The schema of the structured result; None for tools that are to be read."""
+        return self._schemas["output"]
+
+    def built_schemas(self) -> dict[str, Any]:
+        """Both schemas from the function's own signature, as `docs/generate.py` ships them."""
         returned = self._signature[1].get("return")
         is_data = inspect.isclass(returned) and issubclass(returned, BaseModel)
-        return schema.output_schema(TypeAdapter(returned)) if is_data else None
+        return {
+            "input": schema.input_schema(TypeAdapter(self.parameters)),
+            "output": schema.output_schema(TypeAdapter(returned)) if is_data else None,
+        }
 
     async def __call__(self, services: Services, call: Call, arguments: object) -> Result:
         """Validates, runs and shapes. Raises the errors of `outrider.core.errors`."""
