@@ -68,7 +68,7 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
     tools: Names = Field([], description="names of tools")
     mcp: Names = Field([], description="names of configured MCP servers, or server/tool")
     stakes: dict[str, Stake] = Field({}, description="tool name to never_ask, low or high")
-    budgets: Budgets = Budgets()
+    budgets: Budgets = Field(default_factory=Budgets)
     origin: Origin = "home"
 
 

@@ -28,21 +28,21 @@ SLUG_LIMIT: Final = NAME_LIMIT - len("builtin_run_agent__run_")
 URI: Final = re.compile(r"agent://[\w-]+/w/(\w+)/agents/([\w. -]+)")
 
 
-class AgentInput(BaseModel, extra="forbid"):
+class AgentInput(BaseModel, extra="forbid", defer_build=True):
     """An agent as hosts configure it."""
 
     uri: str = Field(pattern=rf"^{URI.pattern}$", max_length=300)
     mimeType: str = ""
 
 
-class ExecutionMode(BaseModel, extra="forbid"):
+class ExecutionMode(BaseModel, extra="forbid", defer_build=True):
     """The mode as hosts configure it."""
 
     value: Literal["run-agent", "handoff"]
     mimeType: str = ""
 
 
-class Budget(BaseModel, extra="forbid"):
+class Budget(BaseModel, extra="forbid", defer_build=True):
     """How much the agent may use, all that it calls included."""
 
     max_steps: int | None = Field(None, ge=1, le=1_000)

@@ -34,7 +34,7 @@ HEADING_CHARS = 80
 EXCERPT_TOKENS = 1_500  # what the passages of one page cost when nothing else is asked for
 
 
-class SearchResults(BaseModel):
+class SearchResults(BaseModel, defer_build=True):
     """What a search found, and which providers were asked."""
 
     query: str

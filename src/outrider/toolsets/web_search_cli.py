@@ -20,7 +20,7 @@ WALLS = frozenset({"consent", "captcha", "blocked"})
 PASSED_OVER = frozenset({"circuit_open", "unsupported", "ok"})  # in a failure only the local index is ok, and empty
 
 
-class Results(BaseModel):
+class Results(BaseModel, defer_build=True):
     """What was found."""
 
     results: list[dict[str, Any]] = Field(description="title, url, description")

@@ -30,7 +30,7 @@ RunMode = Annotated[Literal["sync", "async"], Field(description="async: in the b
 ProcessId = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class Tail(BaseModel, extra="forbid"):
+class Tail(BaseModel, extra="forbid", defer_build=True):
     """The end of a stream."""
 
     src: Literal["stdout", "stderr"] = "stdout"
