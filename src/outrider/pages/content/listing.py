@@ -1,6 +1,7 @@
 """Listings: their exact text, without the numbers of lines, and the language that they are in."""
 
 import re
+from functools import lru_cache
 
 from outrider.pages.content.blocks import BREAK, CELLS, CLOSE, LINE, NEXT_CELL, NUMBER, OPEN, Blocks, Given, Piece
 
@@ -19,13 +20,33 @@ NAMES = frozenset(
 NOT = frozenset(
     {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
 )
+MADE = re.compile(
+    r"(?:^|\s)(?:js-file-line-container|hljs-ln|syntaxhighlighter|crayon-pre|CodeMirror-code|cm-content|view-lines"
+    r"|ace_text-layer)(?:\s|$)"
+)
+TOOLS = frozenset({"button", "clipboard-copy", "copy-button"})
+BEARERS = frozenset({"a", "div", "span"})
+TOOL = re.compile(
+    r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?)(?:\s|$)"
+)
 CODE = (OPEN, "code")
 WHITE = re.compile(r"[ \t\r\n\f]+")
 GIVEN = ("data-lang", "data-language", "lang", "syntax")
 NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
 GUTTER = re.compile(
-    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*)(?:[\s_-]|$)"
+    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*|crayon-nums)(?:[\s_-]|$)"
 )
+
+
+@lru_cache(maxsize=2_000)
+def is_listing(names: str) -> bool:
+    """Whether an element of these classes is a listing that is made without a pre: by an editor, or as a table."""
+    return MADE.search(names) is not None
+
+
+def is_tool(tag: str, given: Given) -> bool:
+    """Whether an element in a listing is a button that copies it or the like."""
+    return tag in TOOLS or (tag in BEARERS and TOOL.search(given.get("class") or "") is not None)
 
 
 def language_of(page: Blocks, pre: int) -> str:
@@ -62,27 +83,30 @@ def source_of(page: Blocks, pre: int, blocks: list[int]) -> str:
     empty = _empty_lines(page, pre, blocks)
     for number in blocks:
         lines += [""] * (empty.get(number, 0) if lines else 0)
-        lines.append(_joined(page.pieces[number]).strip("\n"))
+        lines.append(_joined(page, page.pieces[number]).strip("\n"))
     return "\n".join(lines).rstrip()
 
 
-def _joined(pieces: list[Piece]) -> str:
-    """The text of a block; elements that are lines stand in lines of their own, whether the source breaks or not."""
+def _joined(page: Blocks, pieces: list[Piece]) -> str:
+    """The text of a block; elements that are lines stand in lines of their own, whether the source breaks or not.
+
+    Of the row of a table, the text of its cells but those that number lines.
+    """
     out: list[str] = []
-    due = False
+    due, cell = False, 0
     for piece in pieces:
-        if piece.__class__ is tuple and piece[0] == LINE:
-            due = bool(out) and out[-1][-1:] != "\n"
-        elif text := _sound(piece):
-            out += ("\n", text) if due and text[0] != "\n" else (text,)
+        if isinstance(piece, str):
+            out += ("\n", piece) if due and piece[0] != "\n" else (piece,)
             due = False
-    return "".join(out)
-
-
-def _sound(piece: Piece) -> str:
-    if isinstance(piece, str):
-        return piece
-    return "\t" if piece[0] == NEXT_CELL else ""
+        elif piece[0] == LINE:
+            due = bool(out) and out[-1][-1:] != "\n"
+        elif piece[0] == NEXT_CELL and piece[1] >= 0:
+            if GUTTER.search(page.names[piece[1]]):
+                del out[cell:]
+            elif "".join(out[cell:]):
+                out.append("\t")
+            cell = len(out)
+    return "".join(out).removesuffix("\t").replace("\xa0", " ")
 
 
 def code_of(pieces: list[Piece]) -> str:
@@ -112,7 +136,8 @@ def _empty_lines(page: Blocks, pre: int, blocks: list[int]) -> dict[int, int]:
         parent, tag, first = elements[at][0], elements[at][1], elements[at][5]
         if parent < pre:
             break
-        if tag in LINES and first == page.last[at] and at not in parents:
+        is_line = tag == ROW or (tag in LINES and at not in parents)
+        if is_line and first == page.last[at] and not GUTTER.search(page.names[at]):
             found[first] = found.get(first, 0) + 1
     return found
 

@@ -6,6 +6,7 @@ from outrider.pages.content.blocks import (
     IMAGE,
     LINE,
     LINKED,
+    NUMBER,
     OPEN,
     Blocks,
     Formula,
@@ -14,6 +15,7 @@ from outrider.pages.content.blocks import (
 )  # fmt: skip
 from outrider.pages.content.formula import of_picture
 
+ITEM = NUMBER["li"]
 PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
 SHUT, OPENED, BETWEEN = 1, 2, 3
 SOLID = 3  # characters of words that are no part of a word
@@ -99,7 +101,7 @@ class Passage:
 
     def show(self, given: Given) -> None:
         """A picture; that of a formula is one, unless it has just been read."""
-        if (names := given.get("class")) and (formula := of_picture(names, given.get("alt") or "")):
+        if formula := of_picture(given):
             if formula not in [piece for piece in self.pieces[-BESIDE:] if piece.__class__ is Formula]:
                 self.add(Formula(formula))
             return
@@ -114,6 +116,18 @@ class Passage:
 
     def end_mark(self) -> None:
         self.pieces.append((CLOSE, None))
+
+    def tick(self, given: Given) -> None:
+        """A box to tick, of a list of tasks; those of forms are none."""
+        page, at = self.page, self.current
+        for _ in range(3):
+            if at < 0 or page.elements[at][5] != len(page.texts):
+                return
+            if page.elements[at][1] == ITEM:
+                if "disabled" in given or "task" in page.names[at]:
+                    page.given[at] = {**(page.given.get(at) or {}), "task": "x" if "checked" in given else " "}
+                return
+            at = page.elements[at][0]
 
     def line_of_listing(self) -> None:
         """Here a line of a listing begins or ends."""

@@ -174,6 +174,8 @@ def _signed(core: str, tag: str, out: list[str], start: int) -> str:
     if tag == "sup":
         before = out[start - 1][-1:] if start and out[start - 1] else ""
         return f"^{core}" if POWER.fullmatch(core) and (before.isdigit() or before == ")") else core
+    if tag == "q":
+        return f"\u201c{core}\u201d"
     if tag in CODE:
         return held(_ticked(core))
     return marked(core, KINDS[tag]) if tag in KINDS else core

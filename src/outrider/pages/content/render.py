@@ -256,7 +256,7 @@ class Writer:
             if self.page.elements[each][1] == QUOTE:
                 lead += "> "
             elif each == begins:
-                lead += self._bullet(each) if first else " " * len(self._bullet(each))
+                lead += self._bullet(each) + self._box(each) if first else " " * len(self._bullet(each))
             elif each in self.begun:
                 lead += " " * len(self._bullet(each))
         return lead
@@ -267,6 +267,11 @@ class Writer:
         if parent < 0 or elements[parent][1] != OL:
             return "- "
         return f"{self._number(item, parent)}. "
+
+    def _box(self, item: int) -> str:
+        """The box of a task."""
+        task = (self.page.given.get(item) or {}).get("task")
+        return f"[{task}] " if task in ("x", " ") else ""
 
     def _number(self, item: int, parent: int) -> int:
         """The number of an item in its ordered list."""

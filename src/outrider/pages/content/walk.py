@@ -9,22 +9,25 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from outrider.pages.content.blocks import NEXT_CELL, NUMBER, TAGS, Blocks, Formula, Given
+from outrider.pages.content.blocks import NEXT_CELL, NUMBER, OPEN, TAGS, Blocks, Formula, Given
 from outrider.pages.content.formula import of_math, of_script
 from outrider.pages.content.hiding import CLUES, hides
+from outrider.pages.content.listing import is_listing, is_tool
 from outrider.pages.content.passage import OPENED, SHUT, Passage
 from outrider.pages.content.words import bits, role
 
 CUSTOM = NUMBER["custom"]
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
 FURNITURE = frozenset({"mw-editsection", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"})
+PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
+TIMES = frozenset({"time", "relative-time", "time-ago"})
 BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
 DROPPED = (
     "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select", "option",
     "textarea", "iframe", "noembed", "noframes", "embed", "head", "title", "rp", "frame", "frameset", "optgroup",
 )  # fmt: skip
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
-IGNORED = ("wbr", "input", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
+IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 # Elements that are lines of a listing to a style sheet alone.
 LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|highlight-line|gatsby-highlight-code-line)(?:\s|$)")
 LEVELS = frozenset("123456")
@@ -38,7 +41,7 @@ NODES = 200_000
 OWN_NUMBERS = 1_000  # from which on the parser's numbers of names are those of the page's own names; it knows 200
 # What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
 PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, NOTHING, DROP, HIDDEN = range(10)
-INLINE = ("span", "u", "small", "font", "big", "abbr", "cite", "q", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
+INLINE = ("span", "u", "small", "font", "big", "abbr", "cite", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
 Hides = Callable[[Given], bool]
 Action = Callable[["Walk", Any, str], int]
 
@@ -164,7 +167,9 @@ class Walk(Passage):
 
     def _named(self, node: Any, tag: str) -> int:
         """An element of the page's own making, or inline without a meaning."""
-        return self._block(node, tag) if "-" in tag and tag[:4] != "mjx-" else self._inline(node, tag)
+        if "-" not in tag or tag[:4] == "mjx-" or (node.parent is not None and node.parent.tag in PHRASES):
+            return self._inline(node, tag)
+        return DROP if self.listing and is_tool(tag, node.attributes) else self._block(node, tag)
 
     def _inline(self, node: Any, tag: str) -> int:
         """An inline element without a meaning."""
@@ -172,6 +177,8 @@ class Walk(Passage):
         if given:
             if self._hides(node, tag, given):
                 return HIDDEN
+            if self.listing and is_tool(tag, given):
+                return DROP
             if names := given.get("class"):
                 if names in FURNITURE and tag not in BEARING:
                     return DROP
@@ -187,7 +194,7 @@ class Walk(Passage):
         """Notes the place that an inline element names, and the time that it tells."""
         if name := given.get("id"):
             self.name_place(name)
-        if tag == "time" and (value := given.get("datetime")):
+        if tag in TIMES and (value := given.get("datetime")):
             self.page.times.setdefault(len(self.page.texts), value.strip()[:40])
 
     def _block(self, node: Any, tag: str) -> int:
@@ -197,6 +204,10 @@ class Walk(Passage):
                 return HIDDEN
             if "role" in given and given["role"] == "heading":
                 tag = _heading(given)
+            elif (names := given.get("class")) and is_listing(names):
+                return self._pre(node, tag)
+        if self.listing and is_tool(tag, given):
+            return DROP
         if self.pieces:
             self.flush()
         self._element(tag, given)
@@ -231,13 +242,32 @@ class Walk(Passage):
         self.mark(tag)
         return MARK
 
+    def _quote(self, node: Any, _tag: str) -> int:
+        given = node.attributes
+        if given and self._hides(node, "q", given):
+            return HIDDEN
+        self.pieces.append((OPEN, "q"))
+        return MARK
+
+    def _reading(self, node: Any, _tag: str) -> int:
+        """How the sign before is read, which stands above it."""
+        if words := node.text().strip():
+            self.add(f"({words})")
+        return DROP
+
+    def _input(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if (given.get("type") or "") == "checkbox" and not self.filled:
+            self.tick(given)
+        return self._ignore(node, tag)
+
     def _link(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
             if self._hides(node, tag, given):
                 return HIDDEN
             if names := given.get("class"):
-                if names in FURNITURE:
+                if names in FURNITURE or (self.listing and is_tool(tag, given)):
                     return DROP
                 self.inner |= bits(names)
             if name := given.get("id") or given.get("name"):
@@ -349,6 +379,7 @@ class Walk(Passage):
         **dict.fromkeys(IGNORED, _ignore),
         **dict.fromkeys(INLINE, _inline),
         "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
+        "q": _quote, "rt": _reading, "input": _input,
         "": _named,
     }  # fmt: skip
 

@@ -14,15 +14,16 @@ FILES = sorted([*PAGES.glob("*.html"), *(OWN / "html").glob("*.html")])
 WORD = re.compile(r"\w+")
 FENCE = re.compile(r"^[>\s]*(?:- )*```\S*$", re.MULTILINE)
 NUMBER = re.compile(r"^((?:> )*\s*(?:- )*)\d+\. ", re.MULTILINE)
+TASK = re.compile(r"^(\s*)- \[[x ]\] ", re.MULTILINE)
 MARK = re.compile(r"\[\^[^\]\n]*\]:?|\*\*|~~|[*`\\]|(?<!\w)_|_(?!\w)")
 REFERENCE = re.compile(r"\[\^([^\]\n]*)\](?!:)")
 SPAN = re.compile(rb"(?:row|col)span", re.IGNORECASE)
 
 
 def shown(markdown: str) -> list[str]:
-    """The words of Markdown: without addresses, fences, numbers of items and marks."""
-    text = markdown
-    for link in sorted(links_of(markdown), key=lambda each: -each.start):
+    """The words of Markdown: without addresses, fences, numbers of items, boxes of tasks and marks."""
+    text = TASK.sub(r"\1", markdown)
+    for link in sorted(links_of(text), key=lambda each: -each.start):
         text = text[: link.start] + text[slice(*link.label)] + text[link.end :]
     return WORD.findall(MARK.sub("", REFERENCE.sub(r" \1 ", NUMBER.sub(r"\1", FENCE.sub("", text)))))
 
