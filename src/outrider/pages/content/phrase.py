@@ -68,12 +68,14 @@ class Phrase:
         base: What relative addresses start from.
         style: How links and pictures are written.
         notes: The label of each footnote by the place in the page that a reference to it names.
+        backs: The places that notes lead back to.
         references: The number of each address whose place is at the end of the text.
     """
 
     base: str
     style: Style = PLAIN
     notes: dict[str, str] = field(default_factory=dict)
+    backs: set[str] = field(default_factory=set)
     references: dict[str, int] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
@@ -140,10 +142,10 @@ class Phrase:
 
     def _linked(self, core: str, value: str) -> str:
         if value[:1] == "#":
-            if self.notes and (BACK.match(value) or ARROWS.fullmatch(core)):
+            if self.notes and (value[1:] in self.backs or BACK.match(value) or ARROWS.fullmatch(core)):
                 return ""
             label = self.notes.get(value[1:])
-            return held(f"[^{label}]") if label and MARK.fullmatch(MARKUP.sub("", bare(core))) else core
+            return held(f"[^{label}]") if label and _is_mark(bare(core)) else core
         address = self._address(value)
         if not address or self.style.links == "none" or ("](" in core and not core.startswith("![")):
             return core
@@ -163,6 +165,11 @@ class Phrase:
         image = image_of(given, self.base)
         alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
         return f" ![{alternative}]({image.url}) " if image and alternative else " "
+
+
+def _is_mark(text: str) -> bool:
+    """Whether the words of a link are the mark of a note."""
+    return bool(MARK.fullmatch(text.replace("\\", "")) or MARK.fullmatch(MARKUP.sub("", text)))
 
 
 def _is_code(kind: int, tag: str) -> bool:

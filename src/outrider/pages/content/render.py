@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
 from outrider.pages.content.escape import escaped, headed
-from outrider.pages.content.footnotes import footnotes_of
+from outrider.pages.content.footnotes import footnotes_of, without_mark
 from outrider.pages.content.grid import grid_of
 from outrider.pages.content.listing import code_of, language_of, line_numbers, source_of
 from outrider.pages.content.phrase import Phrase
@@ -120,7 +120,7 @@ class Writer:
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
         notes = footnotes_of(self.page, chosen)
-        self.phrase.notes = notes.labels
+        self.phrase.notes, self.phrase.backs = notes.labels, notes.backs
         told = [number for blocks in notes.blocks.values() for number in blocks]
         left_out = line_numbers(self.page, chosen).union(told)
         chosen = [number for number in chosen if number not in left_out] if left_out else chosen
@@ -141,7 +141,7 @@ class Writer:
         for label, blocks in notes.blocks.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
             text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
-            self._add(f"[^{label}]: {text}", NOTE, joins=self.tight == NOTE)
+            self._add(f"[^{label}]: {without_mark(text, label)}", NOTE, joins=self.tight == NOTE)
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])

@@ -18,7 +18,9 @@ from outrider.pages.content.words import bits, role
 
 CUSTOM = NUMBER["custom"]
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
-FURNITURE = frozenset({"mw-editsection", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"})
+FURNITURE = frozenset(
+    {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
+)
 PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
 TIMES = frozenset({"time", "relative-time", "time-ago"})
 BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
