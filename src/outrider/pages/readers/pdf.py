@@ -12,8 +12,8 @@ from typing import Any
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.pdf_layout import Block, blocks
-from outrider.pages.readers.parts.pdf_lines import Line, lines
-from outrider.pages.readers.parts.pdf_links import addresses
+from outrider.pages.readers.parts.pdf_lines import Line
+from outrider.pages.readers.parts.pdf_page import Page, read_page
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.text import fenced
@@ -25,9 +25,17 @@ EDGE = 0.09  # of a page's height, at its top and bottom, where running heads an
 REPEATED = 0.3  # of the pages: a line at the edge of so many is a running head
 LARGER = 1.15  # than the body's size of type: a heading
 HEADING = 200  # characters that a heading has at most
+SHORT = 100  # characters that a heading has at most which is told by bold letters alone
+SECTION = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # the numbers of a section, as in 2.1
 NUMBER = re.compile(r"^[-–—\s]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*$", re.IGNORECASE)
 NUMBERED = re.compile(r"^\d{1,4}\s|\s\d{1,4}$")
 DIGITS = re.compile(r"\d+")
+SCANNED = (
+    "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
+    "its letters recognised first, for instance with `ocrmypdf`.)"
+)
+PROGRAM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
+UNTOLD = frozenset({"", "untitled", "anonymous", "unspecified", "unknown", "user", "none", "null"})
 
 
 def read(source: Source) -> Document:
@@ -50,24 +58,17 @@ def read(source: Source) -> Document:
 
 
 @dataclass
-class Page:
-    """A page: its lines, its height in points, and whether it could be read."""
-
-    lines: list[Line]
-    height: float
-    readable: bool = True
-
-
-@dataclass
 class Book:
     """Writes the pages of a document."""
 
     pdf: Any
     source: Source
-    titles: dict[str, int] = field(default_factory=dict)
+    titles: dict[str, dict[int, int]] = field(default_factory=dict)
     sizes: list[float] = field(default_factory=list)
     body: float = 0
+    bold: bool = False
     first: str = ""
+    lefts: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.source, "pdf")
@@ -77,50 +78,47 @@ class Book:
         self.titles = self._outline()
         self._measure(pages)
         heads = _running_heads(pages)
-        for number, page in enumerate(pages, 1):
+        facts = self._further(total, pages)
+        if facts["scanned"]:
+            self.draft.add(SCANNED.format(total))
+        for number, page in enumerate([] if facts["scanned"] else pages, 1):
             self.draft.add(f"--- page {number} of {total} ---")
             if not page.readable:
                 self.draft.add("(this page cannot be read)")
+            elif page.pictured and not any(line.lettered for line in page.lines):
+                self.draft.add("(this page is a picture without text)")
             for block in blocks([line for line in page.lines if not self._is_furniture(line, page, heads)]):
-                self._write(block)
+                self._write(block, number)
+            for remark in page.remarks:
+                self.draft.quote(remark)
         if len(pages) < total:
             self.draft.add(f"--- {total - len(pages)} more pages were not read ---")
-        return self.draft.document(self._facts(), metadata=self._further(total, pages))
+        return self.draft.document(self._facts(), metadata=facts)
 
     def _pages(self) -> list[Page]:
         pages: list[Page] = []
         size = 0
         for number in range(min(len(self.pdf), self.source.pages)):
-            pages.append(self._page(number, self.source.chars - size))
+            pages.append(read_page(self.pdf, number, self.source.chars - size, self.draft.address))
+            self.draft.hidden += pages[-1].hidden
             size += sum(len(line.text) for line in pages[-1].lines)
             if size >= self.source.chars:
                 break
         return pages
 
-    def _page(self, number: int, limit: int) -> Page:
-        """A page; one that is broken gives no lines and does not lose the others."""
+    def _outline(self) -> dict[str, dict[int, int]]:
+        """What the bookmarks call headings, with their levels by page; page 0 where a bookmark names none."""
         import pypdfium2
 
-        try:
-            page = self.pdf[number]
-            found = Page(lines(page.get_textpage(), limit), page.get_height())
-            for address in addresses(self.pdf, page):
-                self.draft.address(address)
-            page.close()
-        except pypdfium2.PdfiumError:
-            return Page([], 0, readable=False)
-        return found
-
-    def _outline(self) -> dict[str, int]:
-        """What the bookmarks call headings, with their levels."""
-        import pypdfium2
-
-        found: dict[str, int] = {}
+        found: dict[str, dict[int, int]] = {}
         try:
             for at, entry in enumerate(self.pdf.get_toc(max_depth=6)):
                 if at >= OUTLINE:
                     break
-                found.setdefault(_key(entry.get_title()), entry.level + 1)
+                place = entry.get_dest()
+                page = place.get_index() if place else None
+                levels = found.setdefault(_key(entry.get_title()), {})
+                levels.setdefault(0 if page is None else page + 1, entry.level + 1)
         except (pypdfium2.PdfiumError, ValueError, RecursionError):
             return {}
         found.pop("", None)
@@ -132,29 +130,57 @@ class Book:
         for line in (line for page in pages for line in page.lines):
             counts[round(line.size * 2) / 2] += len(line.text)
         self.body = counts.most_common(1)[0][0] if counts else 0
+        bold = sum(len(line.text) for page in pages for line in page.lines if line.bold)
+        self.bold = 2 * bold > sum(counts.values())
         self.sizes = sorted((size for size in counts if size > LARGER * self.body), reverse=True)[:4]
 
-    def _write(self, block: Block) -> None:
+    def _write(self, block: Block, page: int) -> None:
         if block.kind == "table":
             self.draft.rows(block.rows)
         elif block.kind == "code":
             self.draft.add(fenced(block.listing, ""))
-        elif level := self._level(block):
-            self.first = self.first or block.text
-            self.draft.heading(level, block.text)
+        elif level := self._level(block, page):
+            self.first = self.first or block.whole
+            self.draft.heading(level, block.whole)
         elif block.kind == "item":
-            self.draft.item(0, block.text, block.marker)
+            self.draft.item(self._depth(block), block.text, block.marker)
         else:
             self.draft.add(block.text)
+        self.lefts = self.lefts if block.kind == "item" else []
 
-    def _level(self, block: Block) -> int:
-        text = block.text
+    def _depth(self, block: Block) -> int:
+        """How deep an item is nested: by how many items before it begin further left, one in the other."""
+        left, tolerance = block.lines[0].left, 0.5 * block.size
+        self.lefts = [*(each for each in self.lefts if each < left - tolerance), left]
+        return len(self.lefts) - 1
+
+    def _level(self, block: Block, page: int) -> int:
+        text = block.whole
         if len(text) > HEADING or " … " in text or not any(letter.isalpha() for letter in text):
             return 0
-        if known := self.titles.get(_key(text)):
-            return known
+        known = self.titles.get(_key(text), {})
+        if level := known.get(page) or known.get(0):
+            return level
         size = round(block.size * 2) / 2
-        return self.sizes.index(size) + 1 if size in self.sizes and block.kind == "text" else 0
+        if size not in self.sizes and self._is_bold_heading(block):
+            return min(6, len(self.sizes) + len(SECTION.findall(text[:20])) + (not SECTION.match(text)))
+        if size not in self.sizes or (block.kind == "item" and (block.marker == "-" or len(block.lines) > 2)):
+            return 0
+        return self.sizes.index(size) + 1 if block.kind in ("text", "item") else 0
+
+    def _is_bold_heading(self, block: Block) -> bool:
+        """Whether a block in the body's size is a heading: short, bold as the body is not, and no sentence."""
+        text, lines = block.whole, block.lines
+        return (
+            block.bold
+            and not self.bold
+            and len(lines) < 3
+            and block.size >= 0.95 * self.body
+            and all(len(line.cells) == 1 for line in lines)
+            and len(text) <= SHORT
+            and text[-1] not in ".,;:"
+            and (block.kind == "text" or (block.kind == "item" and block.marker != "-"))
+        )
 
     def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
         """Whether a line is a running head, which also a chapter's title beside a page number is, or a page number."""
@@ -168,17 +194,23 @@ class Book:
     def _facts(self) -> dict[str, str]:
         known = self.pdf.get_metadata_dict(skip_empty=True)
         found = DATE.match(known.get("CreationDate", ""))
+        title = PROGRAM.sub("", line_of(known.get("Title")))
         return {
-            "title": line_of(known.get("Title")) or self.first,
-            "author": known.get("Author", ""),
-            "description": known.get("Subject", ""),
+            "title": (title if _told(title) else "") or self.first,
+            "author": _told(known.get("Author", "")),
+            "description": _told(known.get("Subject", "")),
             "published": "-".join(part for part in found.groups() if part) if found else "",
         }
 
     @staticmethod
     def _further(total: int, pages: list[Page]) -> dict[str, Any]:
-        lettered = any(letter.isalpha() for page in pages for line in page.lines for letter in line.text)
+        lettered = any(line.lettered for page in pages for line in page.lines)
         return {"pages": total, "scanned": not lettered}
+
+
+def _told(fact: str) -> str:
+    """A fact, unless it is what a program writes where nobody told it."""
+    return "" if fact.strip("() ").lower() in UNTOLD else fact
 
 
 def _key(text: str) -> str:
@@ -187,7 +219,8 @@ def _key(text: str) -> str:
 
 
 def _at_edge(line: Line, page: Page) -> bool:
-    return line.bottom > page.height * (1 - EDGE) or line.top < page.height * EDGE
+    edge = page.height * EDGE
+    return not line.rows and (line.bottom > page.top - edge or line.top < page.bottom + edge)
 
 
 def _head(line: Line) -> str:

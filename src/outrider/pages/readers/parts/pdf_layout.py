@@ -7,18 +7,25 @@ left where the lines jump about.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
 from outrider.pages.readers.parts.pdf_lines import Cell, Line
 
-BULLET = re.compile(r"^[•●▪■◦‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
+BULLET = re.compile(r"^[•●▪■◦○‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
 NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
+MARKER = re.compile(r"[•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+APART = 4.0  # of the type size that a marker stands before its item at most
 LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
+IDEOGRAPH = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
+UNSPACED = re.compile(f"(?<=[{IDEOGRAPH}]) (?=[{IDEOGRAPH}])")  # scripts that put no space between words
+SAME_LINK = re.compile(r"\]\(([^()\s]+)\) \[([^\[\]]*)\]\(\1\)")
 STOP = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
 LEADING = 0.75  # of the type size: a larger gap between lines is one between paragraphs
 PROSE = 28  # characters of a cell from which two of them in a line are columns of text, not of a table
+ROOMY = 1.3  # letters differ in their widths
+WORD = 40  # characters that no word has: an address, or a script without spaces
 DEEPEST = 12  # cuts of a page into columns and bands
 
 
@@ -38,9 +45,20 @@ class Block:
     @property
     def text(self) -> str:
         """The words in one line, those that were broken at a line's end whole again."""
+        return BULLET.sub("", NUMBERED.sub("", self.whole)) if self.kind == "item" else self.whole
+
+    @property
+    def whole(self) -> str:
+        """The same with what stands before an item."""
         pieces = [line.text + ("" if line.hyphenated else " ") for line in self.lines]
-        text = LEADERS.sub(" … ", "".join(pieces)).strip()
-        return BULLET.sub("", NUMBERED.sub("", text)) if self.kind == "item" else text
+        text = LEADERS.sub(" … ", UNSPACED.sub("", "".join(pieces))).strip()
+        while (joined := SAME_LINK.sub(r" \2](\1)", text)) != text:
+            text = joined
+        return text
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
 
     @property
     def listing(self) -> str:
@@ -54,12 +72,28 @@ class Block:
 def blocks(lines: list[Line]) -> list[Block]:
     """The blocks of a page in reading order."""
     found: list[Block] = []
-    for run in _runs(ordered(_rows(lines))):
+    aslant = [line for line in lines if line.aslant]
+    runs = list(_runs(ordered(_rows([line for line in lines if not line.aslant]))))
+    edges = _edges([run for run in runs if isinstance(run, Line)])
+    for run in runs:
         if isinstance(run, Block):
             found.append(run)
         else:
-            _place(run, found)
-    return found
+            _place(run, found, edges)
+    return found + [Block("text", [line]) for line in aslant]
+
+
+def _edges(lines: list[Line]) -> dict[int, float]:
+    """How far right the lines around each reach that stand close together in one column, by the line's identity."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        last = groups[-1][-1] if groups else None
+        if last and _near(last, line, LEADING) and abs(last.size - line.size) <= 0.1 * last.size:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    reaches = [max(line.right for line in group) for group in groups]
+    return {id(line): reach for group, reach in zip(groups, reaches, strict=True) for line in group}
 
 
 def _spaced(line: Line, left: float, width: float) -> str:
@@ -74,13 +108,30 @@ def _rows(lines: list[Line]) -> list[Line]:
     rows: list[Line] = []
     for line in lines:
         before = rows[-1] if rows else None
-        if before and _level(before, line) and line.left > before.right - 0.2 * line.size and not before.hyphenated:
+        if (
+            before
+            and not before.rows
+            and not line.rows
+            and _level(before, line)
+            and line.left > before.right - 0.2 * line.size
+            and not before.hyphenated
+        ):
             cells = (*before.cells, *line.cells)
             rows[-1] = Line(cells, min(before.bottom, line.bottom), max(before.top, line.top), before.size,
                             before.bold and line.bold, before.mono and line.mono, line.hyphenated)  # fmt: skip
         else:
             rows.append(line)
-    return rows
+    return [_marked(row) for row in rows]
+
+
+def _marked(line: Line) -> Line:
+    """An item whose marker stands apart is one cell with it, not a row of a table."""
+    if len(line.cells) != 2 or not MARKER.fullmatch(line.cells[0].text):
+        return line
+    first, last = line.cells
+    if last.left - first.right > APART * line.size:
+        return line
+    return replace(line, cells=(Cell(f"{first.text} {last.text}", first.left, last.right),))
 
 
 def _level(one: Line, other: Line) -> bool:
@@ -144,6 +195,10 @@ def _runs(lines: list[Line]) -> Iterator[Line | Block]:
     """Single lines, and the tables and columns that several lines with gaps make."""
     at = 0
     while at < len(lines):
+        if lines[at].rows:
+            yield Block("table", [lines[at]], [list(row) for row in lines[at].rows])
+            at += 1
+            continue
         end = at
         while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].mono:
             end += 1
@@ -195,7 +250,7 @@ def _column(cell: Cell, columns: list[tuple[float, float]]) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
-def _place(line: Line, found: list[Block]) -> None:
+def _place(line: Line, found: list[Block], edges: dict[int, float]) -> None:
     """Puts a line into the block before it, or begins a new one."""
     before = found[-1] if found else None
     signs = before and before.kind == "code" and not any(letter.isalnum() for letter in line.text)
@@ -207,7 +262,7 @@ def _place(line: Line, found: list[Block]) -> None:
         return
     number = NUMBERED.match(line.text)
     item = BULLET.match(line.text) or number
-    if before and before.kind in ("text", "item") and not item and _goes_on(before, line):
+    if before and before.kind in ("text", "item") and not item and _goes_on(before, line, edges):
         before.lines.append(line)
     elif item:
         found.append(Block("item", [line], marker=f"{number[1]}." if number else "-"))
@@ -215,7 +270,7 @@ def _place(line: Line, found: list[Block]) -> None:
         found.append(Block("text", [line]))
 
 
-def _goes_on(block: Block, line: Line) -> bool:
+def _goes_on(block: Block, line: Line, edges: dict[int, float]) -> bool:
     last = block.lines[-1]
     if last.hyphenated:
         return True
@@ -224,13 +279,22 @@ def _goes_on(block: Block, line: Line) -> bool:
     same = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
     if not same or not _near(last, line, LEADING):
         return False
-    if len(block.lines) > 1 or block.kind == "text":
-        left = min(each.left for each in block.lines)
-        indented = line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size and block.kind == "text"
-        right = max(each.right for each in (*block.lines, line))
-        short = last.right < right - 4 * line.size and STOP.search(last.text[-5:])
-        return not indented and not short
-    return True
+    if _would_fit(last, line, edges.get(id(last), 0.0)):
+        return False
+    if block.kind == "text":
+        left = min(each.left for each in block.lines[-3:])
+        if line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size:
+            return False
+    reach = max(edges.get(id(last), 0.0), line.right)
+    return not (last.right < reach - 4 * line.size and STOP.search(last.text[-5:]))
+
+
+def _would_fit(last: Line, line: Line, edge: float) -> bool:
+    """Whether the next line's first word had room behind a line: then somebody ended that line."""
+    letters = max(1, len(line.text))
+    width = (line.right - line.left) / letters
+    word = line.text.split(" ", 1)[0].partition("](")[0]
+    return last.right + (len(word) + 2) * width * ROOMY < edge and len(word) < WORD
 
 
 def _near(one: Line, other: Line, leading: float) -> bool:

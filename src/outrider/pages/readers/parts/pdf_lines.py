@@ -9,14 +9,29 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from outrider.pages.readers.parts.pdf_drawn import Box
+from outrider.pages.readers.parts.pdf_turn import Turn, quarters
+
 HYPHEN = "\ufffe"  # what PDFium puts for a hyphen at a line's end; the word goes on behind it
 BREAK = re.compile(r"(\r\n|[\r\n\ufffe])")
 SPACE = re.compile(r" +")
 BOLD = 600  # weight, which PDFium guesses from the stems where the font does not say it
+HEAVY = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+WORD = re.compile(r"[^\s\ufffe]{3,500}")
+SUSPECT = re.compile(r"[^\W\d_]{26,}|[^\W\d_][.,;:)][^\W\d_]{2}")  # words that run into one another
+SUSPECTS = 3  # on a page; addresses and code have one or two
+SPACED = 0.13  # of the type size: the least width of a space in a line that is set tightly
 FIXED = 1  # font flag (ISO 32000-1 table 123)
 MONOSPACED = re.compile(rb"mono|courier|consol|typewriter|CMTT|SFTT|lmtt|code|menlo|fixed", re.IGNORECASE)
 GAP = 1.0  # of the type size: wider ones stand between cells, not between words
 GAPS = 400  # of one line that are measured
+RAISED = re.compile(r"(?<=[^\s\d])\d{1,20}|(?<!\d)\d{2,20}")  # digits of which the last may be an exponent
+SMALLER = 0.8  # of the type size before them: digits that are so may be raised
+ABOVE, BELOW = 0.15, 0.08  # of the type size before them, by which they stand off the line
+SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+WHITE = 250  # of 255
+FAINT = 13  # of 255: ink that lets all but a twentieth of the paper through
 NAME = 128  # bytes of a font's name
 
 
@@ -33,7 +48,9 @@ class Cell:
 class Line:
     """Characters on one height, in points from the page's lower left corner.
 
-    `hyphenated` lines end inside of a word; their hyphen is gone already.
+    `hyphenated` lines end inside of a word; their hyphen is gone already. `ink` is `none` or `white` where the
+    characters are not drawn, or are so in white; `aslant` ones run another way than the page. `rows` are those
+    of a table that stands in this place.
     """
 
     cells: tuple[Cell, ...]
@@ -43,35 +60,51 @@ class Line:
     bold: bool = False
     mono: bool = False
     hyphenated: bool = False
+    ink: str = ""
+    aslant: bool = False
+    rows: tuple[tuple[str, ...], ...] = ()
 
     @property
     def text(self) -> str:
         return " ".join(cell.text for cell in self.cells)
 
     @property
+    def lettered(self) -> bool:
+        """Whether there is a letter or a digit in it."""
+        return any(map(str.isalnum, self.text)) or any(any(map(str.isalnum, cell)) for row in self.rows for cell in row)
+
+    @property
     def left(self) -> float:
-        return self.cells[0].left
+        return self.cells[0].left if len(self.cells) == 1 else min(cell.left for cell in self.cells)
 
     @property
     def right(self) -> float:
-        return max(cell.right for cell in self.cells)
+        return self.cells[0].right if len(self.cells) == 1 else max(cell.right for cell in self.cells)
 
 
-def lines(textpage: Any, limit: int) -> list[Line]:
+def lines(textpage: Any, limit: int, turn: Turn) -> list[Line]:
     """The lines of a page in the order of its content.
 
     Args:
         textpage: Of pypdfium2.
         limit: How many characters are looked at.
+        turn: How most of them are turned.
     """
-    return Characters(textpage, limit).lines()
+    return Characters(textpage, limit, turn).lines()
+
+
+Place = tuple[float, float, float, float]  # left, bottom, right and top of a character
+Row = tuple[tuple[Cell, ...], float, float]  # cells, bottom and top
 
 
 class Characters:
     """The characters of a page by their index."""
 
-    def __init__(self, textpage: Any, limit: int) -> None:
+    def __init__(self, textpage: Any, limit: int, turn: Turn) -> None:
         import pypdfium2.raw as pdfium
+
+        self._turn = turn
+        self._textpage = textpage
 
         self._pdfium = pdfium
         self._page = textpage.raw
@@ -80,16 +113,18 @@ class Characters:
         # One letter an index, except where PDFium or UTF-16 sees it otherwise: then each is asked for.
         self.text = text if len(text) == count else "".join(map(self._letter, range(count)))
         self._box = pdfium.FS_RECTF()
+        if not self.text.isspace():
+            self.text = RAISED.sub(self._raised, self.text)
+        self._missed = self._unspaced()
 
     def lines(self) -> list[Line]:
         found: list[Line] = []
         at = 0
         for piece in BREAK.split(self.text):
-            line = self._line(at, piece) if piece.strip() and not BREAK.fullmatch(piece) else None
-            if line:
-                found.append(line)
-            elif piece == HYPHEN and found:
+            if piece == HYPHEN and found:
                 found[-1] = replace(found[-1], hyphenated=True)
+            elif piece.strip() and not BREAK.fullmatch(piece):
+                found += self._lines(at, piece)
             at += len(piece)
         return found
 
@@ -97,50 +132,132 @@ class Characters:
         code = self._pdfium.FPDFText_GetUnicode(self._page, index)
         return chr(code) if code and not 0xD800 <= code < 0xE000 else "\ufffd"
 
-    def _line(self, start: int, piece: str) -> Line | None:
+    def _raised(self, found: re.Match[str]) -> str:
+        """Digits whose last ones stand smaller above or below the line, as such: 10⁶ is not 106."""
+        start, last = found.span()[0], found.end() - 1
+        before = start - 1 if start and not self.text[start - 1].isspace() else start
+        size = self._pdfium.FPDFText_GetFontSize(self._page, before)
+        if self._pdfium.FPDFText_GetFontSize(self._page, last) > SMALLER * size:
+            return found[0]
+        rise = self._baseline(last) - self._baseline(before)
+        if -BELOW * size <= rise <= ABOVE * size:
+            return found[0]
+        first = next(
+            at for at in range(start, last + 1) if self._pdfium.FPDFText_GetFontSize(self._page, at) <= SMALLER * size
+        )
+        signs = SUPERSCRIPT if rise > 0 else SUBSCRIPT
+        return found[0][: first - start] + found[0][first - start :].translate(signs)
+
+    def _baseline(self, index: int) -> float:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        self._pdfium.FPDFText_GetCharOrigin(self._page, index, x, y)
+        return self._turn.box(Box(x.value, y.value, x.value, y.value)).bottom
+
+    def _ink(self, index: int) -> str:
+        """Whether a character is not drawn (text rendering mode 3), or in white."""
+        pdfium = self._pdfium
+        drawn = pdfium.FPDFText_GetTextObject(self._page, index)
+        if drawn and pdfium.FPDFTextObj_GetTextRenderMode(drawn) == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE:
+            return "none"
+        colours = [ctypes.c_uint() for _ in range(4)]
+        if not pdfium.FPDFText_GetFillColor(self._page, index, *colours):
+            return ""
+        *ink, alpha = (colour.value for colour in colours)
+        return "white" if min(ink) >= WHITE or alpha < FAINT else ""
+
+    def _lines(self, start: int, piece: str) -> list[Line]:
+        """What PDFium calls a line, as one or several: what a form holds it strings together."""
         first = start + len(piece) - len(piece.lstrip())
         last = start + len(piece.rstrip()) - 1
         left, right = self._place(first), self._place(last)
         if left is None or right is None:
-            return None
+            return []
         samples = self._samples(first, last)
-        middle = self._place(samples[0]) or left
-        size = self._size(samples[0], middle[3] - middle[1])
-        cells = self._cells(first, last, left[0], right[2], size)
-        bold = all(self._pdfium.FPDFText_GetFontWeight(self._page, at) >= BOLD for at in samples)
-        mono = all(map(self._mono, samples))
-        return Line(cells, min(left[1], right[1]), max(left[3], right[3]), size, bold, mono)
+        at = samples[len(samples) // 2]
+        middle = self._place(at) or left
+        size = self._size(at, middle[3] - middle[1])
+        fonts = list(map(self._font, samples))
+        bold, mono = all(bold for bold, _ in fonts), all(mono for _, mono in fonts)
+        inks = {self._ink(at) for at in samples}
+        ink = inks.pop() if len(inks) == 1 else ""
+        aslant = quarters(self._textpage, first) != self._turn.quarters
+        rows = self._rows(first, last, left, right, size)
+        return [Line(cells, low, high, size, bold, mono, ink=ink, aslant=aslant) for cells, low, high in rows]
 
     def _samples(self, first: int, last: int) -> tuple[int, ...]:
         """The letters by whose fonts a line is judged: its first, one in its middle and its last; bullets are none."""
         letters = [at for at in range(first, last + 1) if self.text[at].isalnum()] or [first]
         return tuple(dict.fromkeys((letters[0], letters[len(letters) // 2], letters[-1])))
 
-    def _cells(self, first: int, last: int, left: float, right: float, size: float) -> tuple[Cell, ...]:
+    def _rows(self, first: int, last: int, left: Place, right: Place, size: float) -> list[Row]:
+        """The cells between wide gaps, those on one height together, with that height."""
+        rows: list[Row] = []
         cells: list[Cell] = []
-        begin, edge = first, left
+        begin, edge, start = first, left, left
         for number, gap in enumerate(SPACE.finditer(self.text, first, last)):
             if number >= GAPS:
                 break
             before, after = self._place(gap.start() - 1), self._place(gap.end())
-            if before and after and after[0] - before[2] > GAP * size:
-                cells.append(Cell(self.text[begin : gap.start()], edge, before[2]))
-                begin, edge = gap.end(), after[0]
-        return (*cells, Cell(self.text[begin : last + 1], edge, max(right, edge)))
+            if before is None or after is None:
+                continue
+            jumped = not start[1] < (after[1] + after[3]) / 2 < start[3] and after[0] < before[2]
+            # Where a script runs to the left, the next word stands there.
+            if jumped or max(after[0] - before[2], before[0] - after[2]) > GAP * size:
+                cells.append(_cell(self._text(begin, gap.start()), edge, before))
+                begin, edge = gap.end(), after
+            if jumped:
+                rows.append((tuple(cells), min(start[1], before[1]), max(start[3], before[3])))
+                cells, start = [], after
+        cells.append(_cell(self._text(begin, last + 1), edge, right))
+        return [*rows, (tuple(cells), min(start[1], right[1]), max(start[3], right[3]))]
 
-    def _place(self, index: int) -> tuple[float, float, float, float] | None:
+    def _place(self, index: int) -> Place | None:
         """Left, bottom, right and top of a character, its font's height included."""
         if not self._pdfium.FPDFText_GetLooseCharBox(self._page, index, self._box):
             return None
         box = self._box
-        return box.left, box.bottom, box.right, box.top
+        if not self._turn.quarters:
+            return box.left, box.bottom, box.right, box.top
+        turned = self._turn.box(Box(box.left, box.bottom, box.right, box.top))
+        return turned.left, turned.bottom, turned.right, turned.top
 
     def _size(self, index: int, height: float) -> float:
         """The size of type; its height where the size that is given is scaled by something else."""
         given = self._pdfium.FPDFText_GetFontSize(self._page, index)
         return round(given if 0.5 * given <= height <= 2 * given else max(height, 1.0), 1)
 
-    def _mono(self, index: int) -> bool:
+    def _font(self, index: int) -> tuple[bool, bool]:
+        """Whether a character's font is bold, and whether it has a fixed width."""
         name, flags = ctypes.create_string_buffer(NAME), ctypes.c_int()
         self._pdfium.FPDFText_GetFontInfo(self._page, index, name, NAME, flags)
-        return bool(flags.value & FIXED) or MONOSPACED.search(name.raw) is not None
+        called = name.raw
+        bold = self._pdfium.FPDFText_GetFontWeight(self._page, index) >= BOLD or HEAVY.search(called) is not None
+        return bold, bool(flags.value & FIXED) or MONOSPACED.search(called) is not None
+
+    def _unspaced(self) -> frozenset[int]:
+        """The characters behind which a space belongs that PDFium did not see, on pages where it misses some."""
+        if len(SUSPECT.findall(self.text)) < SUSPECTS:
+            return frozenset()
+        found = set()
+        for word in WORD.finditer(self.text):
+            size = self._pdfium.FPDFText_GetFontSize(self._page, word.start())
+            before = self._place(word.start())
+            for at in range(word.start() + 1, word.end()):
+                place = self._place(at)
+                if before and place and SPACED * size < place[0] - before[2] < size:
+                    found.add(at - 1)
+                before = place
+        return frozenset(found)
+
+    def _text(self, start: int, end: int) -> str:
+        """The characters from one to another, with the spaces between them."""
+        if not self._missed:
+            return self.text[start:end]
+        return "".join(
+            letter + (" " if at in self._missed else "") for at, letter in enumerate(self.text[start:end], start)
+        ).strip()
+
+
+def _cell(text: str, first: Place, last: Place) -> Cell:
+    """Characters between two places, whichever stands further left."""
+    return Cell(text, min(first[0], last[0]), max(first[2], last[2]))

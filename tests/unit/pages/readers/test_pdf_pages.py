@@ -1,0 +1,148 @@
+"""PDF: what programs draw besides words, which way words run, and what nobody sees."""
+
+from documents import read
+from outrider.pages import Document
+
+TYPE = "<< /Type /Font /Subtype /Type1 /BaseFont"
+FONTS = f"/Resources << /Font << /F1 {TYPE} /Helvetica >> /F2 {TYPE} /Helvetica-Bold >> >> >>"
+LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
+GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
+
+
+def words(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
+    """Words at a place of a page."""
+    return f"BT /{font} {size} Tf {x} {y} Td ({text}) Tj ET\n"
+
+
+def page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
+    """A PDF of one page; `more` is of the page, `objects` have the numbers from 5."""
+    stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
+    parts = [
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {FONTS} {more} >>",
+        stream,
+        *objects,
+    ]
+    out, places = "%PDF-1.7\n", []
+    for number, part in enumerate(parts, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{part}\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    head = f"xref\n0 {len(parts) + 1}\n0000000000 65535 f \n"
+    tail = f"trailer\n<< /Size {len(parts) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return (out + head + table + tail).encode("latin-1")
+
+
+def body(document: Document) -> str:
+    """The text without the line that says the page."""
+    return document.markdown.partition("---\n\n")[2]
+
+
+def test_rules_make_a_table_whose_cells_hold_several_lines_and_span_columns():
+    places = {
+        (70, 682): "Light", (170, 682): "Seen", (270, 682): "By", (70, 655): "Cape", (70, 642): "Wend",
+        (170, 655): "at night,", (170, 642): "in fog", (270, 655): "boats", (70, 612): "All",
+        (270, 612): "gulls",
+    }  # fmt: skip
+    cells = "".join(words(x, y, text) for (x, y), text in places.items())
+    document = read(page(words(60, 720, "Before.") + GRID + cells + words(60, 560, "After.")))
+    assert document.tables == [
+        [["Light", "Seen", "By"], ["Cape Wend", "at night, in fog", "boats"], ["All", "All", "gulls"]]
+    ]
+    assert body(document).startswith("Before.\n\n| Light |")
+    assert body(document).endswith("| gulls |\n\nAfter.")
+
+
+def test_words_that_lead_somewhere_are_links():
+    link = "<< /Type /Annot /Subtype /Link /Rect [94 697 140 712] /A << /S /URI /URI (https://a.example/x?y=1) >> >>"
+    document = read(page(words(72, 700, "See the lights here."), "/Annots [5 0 R]", link))
+    assert "](https://a.example/x?y=1)" in document.markdown
+    assert [each.url for each in document.links] == ["https://a.example/x?y=1"]
+
+
+def test_what_is_filled_into_a_form_stands_beside_its_label():
+    shown = words(0, 4, "Ida Marsh")
+    look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] {FONTS} /Length {len(shown)} >>"
+    field = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [150 696 350 716] /F 4 /AP << /N 6 0 R >> >>"
+    drawn = f"{look}\nstream\n{shown}\nendstream"
+    content = words(72, 700, "Name:") + words(72, 660, "Port:")
+    form = "/AcroForm << /Fields [5 0 R] >>"
+    document = read(page(content, "/Annots [5 0 R]", field, drawn, catalog=form))
+    assert body(document) == "Name: Ida Marsh\n\nPort:"
+
+
+def test_remarks_of_readers_are_told():
+    note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
+    assert (
+        body(read(page(words(72, 700, "A claim."), "/Annots [5 0 R]", note)))
+        == "A claim.\n\n> Comment by Tom: Is that so?"
+    )
+
+
+def test_a_page_that_is_turned_is_read_as_a_person_sees_it():
+    lines = "".join(words(72, 500 - 14 * at, text) for at, text in enumerate(("The tide comes in", "and goes out.")))
+    table = "".join(words(72 + 120 * x, 400 - 14 * y, f"{x}{y}") for y in range(3) for x in range(3))
+    content = f"q 0 1 -1 0 612 0 cm\n{words(72, 540, 'Tides', size=20)}{lines}{table}Q"
+    document = read(page(content, "/Rotate 90"))
+    assert document.markdown.split("\n\n")[1] == "# Tides"
+    assert document.tables == [[[f"{x}{y}" for x in range(3)] for y in range(3)]]
+
+
+def test_a_stamp_at_the_margin_does_not_mix_with_the_text():
+    lines = "".join(words(100, 700 - 13 * at, f"Line {at} of what is told about the tides here") for at in range(12))
+    text = body(read(page(lines + "q 0 1 -1 0 40 300 cm " + words(0, 0, "arXiv:2401.00001v1") + "Q")))
+    assert text.endswith("\n\narXiv:2401.00001v1")
+    assert "here Line 1" in text
+
+
+def test_letters_that_nobody_sees_are_left_out_and_counted():
+    content = (
+        words(72, 700, "Seen.") + "3 Tr " + words(72, 650, "Not drawn.") + "0 Tr 1 1 1 rg " + words(72, 600, "White.")
+        + "0 0 0 rg " + words(72, 550, "Tiny.", size=0.5) + words(-400, 500, "Beside.")
+    )  # fmt: skip
+    document = read(page(content))
+    assert body(document) == "Seen."
+    assert document.metadata["hidden"] == 4
+
+
+def test_white_letters_on_a_dark_ground_are_read():
+    content = "0 0 0.5 rg 60 690 300 30 re f 1 1 1 rg " + words(72, 700, "Harbour") + "0 g " + words(72, 600, "Dark.")
+    assert "Harbour" in read(page(content)).text
+
+
+def test_a_heading_may_be_bold_only():
+    prose = "".join(words(72, 660 - 13 * at, "The keeper writes down every boat that comes in") for at in range(3))
+    text = body(read(page(words(72, 700, "Results", font="F2") + prose)))
+    assert text.startswith("# Results\n\nThe keeper")
+
+
+def test_an_entry_of_the_contents_is_no_heading():
+    contents = words(72, 700, "Tides 2")
+    outline = "/Outlines 5 0 R"
+    entries = "<< /First 6 0 R /Last 6 0 R /Count 1 >>", "<< /Title (Tides) /Parent 5 0 R /Dest [7 0 R /Fit] >>"
+    other = "<< /Type /Page /Parent 2 0 R >>"
+    assert body(read(page(contents, "", *entries, other, catalog=outline))) == "# Tides 2"
+    second = page(contents, "", *entries, other, catalog=outline).replace(
+        b"/Kids [3 0 R] /Count 1", b"/Kids [3 0 R 7 0 R] /Count 2"
+    )
+    assert body(read(second)).startswith("Tides 2")
+
+
+def test_exponents_and_indices_stay_so():
+    content = (
+        words(72, 700, "About 10") + words(116.5, 704, "6", size=6) + words(125, 700, "boats of CO")
+        + words(184, 697, "2", size=6) + words(72, 650, "A line")
+    )  # fmt: skip
+    assert "10⁶" in read(page(content)).text
+    assert "CO₂" in read(page(content)).text
+
+
+def test_names_that_a_program_gives_without_being_told_are_no_title():
+    body = page(words(72, 700, "Tides", size=24) + words(72, 660, "Twice a day."), "", "<< /Title (untitled) >>")
+    document = read(body.replace(b"/Root 1 0 R", b"/Root 1 0 R /Info 5 0 R"))
+    assert (document.title, document.author) == ("Tides", "")
+
+
+def test_a_scanned_one_says_what_to_do():
+    assert "ocrmypdf" in read(page("0 0 1 rg 0 0 9 9 re f")).markdown
