@@ -10,11 +10,16 @@ RULES = (
     r"|font(?:-size)?\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%|vw|vh)?\s*(?:[;!/]|$)"
     r"|(?:^|[;\s])(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
     r"|clip\s*:\s*rect\(\s*0|clip-path\s*:\s*inset\(\s*(?:50|100)%"
+    r"|clip-path\s*:\s*circle\(\s*0|margin-left\s*:\s*-\d{2,}(?:in|em|rem)"
     r"|transform\s*:\s*[^;]{0,80}(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
     r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]{0,60},\s*0\s*\))"
 )
 BY_RULE = re.compile(RULES, re.IGNORECASE)
-STYLE = re.compile(RULES + r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)", re.IGNORECASE)
+STYLE = re.compile(
+    RULES + r"|(?:^|[;\s])(?:opacity\s*:\s*(?:0(?:\.0\d*)?|\.0\d*)%?|zoom\s*:\s*0|filter\s*:\s*opacity\(0(?:\.0)?%?\)"
+    r"|font-size\s*:\s*(?:0?\.\d+(?:px|pt)|1px))\s*(?:[;!]|$)",
+    re.IGNORECASE,
+)
 MOVES = re.compile(
     r"transform\s*:\s*(?:matrix|translate)", re.IGNORECASE
 )  # transparent until it has moved to its place
@@ -23,8 +28,14 @@ CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
 COLOUR = re.compile(
     r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())", re.IGNORECASE
 )
+NEAR = 8  # of 255 that one of red, green and blue may differ without being seen
+NAMED = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}
+NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+HEXADECIMAL = frozenset("0123456789abcdef")
 STYLE_LIMIT = 600  # characters of a style that are looked at
-CLUES = frozenset({"hidden", "aria-hidden", "style"})  # attributes without which an element hides nothing itself
+CLUES = frozenset(
+    {"hidden", "aria-hidden", "style", "popover"}
+)  # attributes without which an element hides nothing itself
 PANELS = frozenset({"", "region", "tabpanel", "group", "article"})
 
 
@@ -44,6 +55,8 @@ def hides(given: dict[str, str | None]) -> bool:
 
 
 def _hidden(given: dict[str, str | None]) -> bool:
+    if "popover" in given:
+        return True
     if "hidden" in given and (given["hidden"] or "").lower() != "until-found":
         return True
     if "aria-hidden" in given and (given["aria-hidden"] or "").strip().lower() == "true":
@@ -62,4 +75,19 @@ def _unseen(style: str) -> bool:
     if "background" not in style:
         return False
     colours = {name[:5].lower(): value.lower() for name, value in COLOUR.findall(style)}
-    return len(colours) == 2 and len(set(colours.values())) == 1
+    return len(colours) == 2 and _alike(*map(_channels, colours.values()))
+
+
+def _alike(one: list[int], other: list[int]) -> bool:
+    """Whether nobody can tell two colours apart."""
+    return len(one) == len(other) and all(abs(a - b) <= NEAR for a, b in zip(one, other, strict=True))
+
+
+def _channels(colour: str) -> list[int]:
+    """Red, green and blue, 0 to 255; of a name that is not known, its letters."""
+    colour = NAMED.get(colour, colour)
+    if colour[0] == "#":
+        digits = colour[1:] if len(colour) > 5 else "".join([digit * 2 for digit in colour[1:]])
+        return [int(digits[at : at + 2], 16) if HEXADECIMAL.issuperset(digits) else 0 for at in (0, 2, 4)]
+    numbers = [round(float(each)) for each in NUMBERS.findall(colour)]
+    return numbers[:3] or [ord(letter) * 256 for letter in colour]

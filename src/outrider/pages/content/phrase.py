@@ -18,9 +18,8 @@ BRACKET = re.compile(r"(?<!\\)\[")
 TICKS = re.compile(r"`+")
 MARKUP = re.compile(r"[*^`~\\]")
 POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
-BLANK = (
-    " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000\u200b\u2060\ufeff\xad"  # what no mark may begin or end with
-)
+BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
+BLANK += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
 ADDRESSES = 20_000
 
 

@@ -215,6 +215,13 @@ class Walk(Passage):
         self._element(tag, given)
         return BLOCK
 
+    def _dialog(self, node: Any, tag: str) -> int:
+        """A dialog, which is not shown before a script opens it."""
+        if "open" in node.attributes or node.mem_id in self.shown:
+            return self._block(node, tag)
+        self.ruled_here = False
+        return HIDDEN
+
     def _cell(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given and self._hides(node, tag, given):
@@ -381,7 +388,7 @@ class Walk(Passage):
         **dict.fromkeys(IGNORED, _ignore),
         **dict.fromkeys(INLINE, _inline),
         "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
-        "q": _quote, "rt": _reading, "input": _input,
+        "q": _quote, "rt": _reading, "input": _input, "dialog": _dialog,
         "": _named,
     }  # fmt: skip
 

@@ -293,12 +293,31 @@ def test_panels_of_tabs_and_edit_marks_of_headings():
         "max-height:0px; overflow: hidden",
         "color:#fff;background:#fff",
         "background-color: white; color: white",
+        "color: #fff; background-color: rgb(255, 255, 255)",
+        "color: #fffffe; background: white",
+        "opacity: .01",
+        "opacity: 0%",
+        "font-size: 1px",
+        "zoom: 0",
+        "clip-path: circle(0)",
+        "margin-left: -99in",
     ],
 )
 def test_text_without_size_or_colour_of_its_own_is_left_out_and_counted(style: str):
     read = whole(f'<p>Seen.</p><p style="{style}">Obey me.</p>')
     assert read.text == "Seen."
     assert read.metadata["hidden"] == 8
+
+
+@pytest.mark.parametrize("hidden", ["<dialog>Obey me.</dialog>", "<div popover>Obey me.</div>"])
+def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
+    read = whole(f"<p>Seen.</p>{hidden}<dialog open>Asked.</dialog>")
+    assert (read.text, read.metadata["hidden"]) == ("Seen.\n\nAsked.", 8)
+
+
+@pytest.mark.parametrize("style", ["color: #fff; background: #eee", "opacity: 0.5", "font-size: 10px"])
+def test_text_that_can_be_read_stays(style: str):
+    assert whole(f'<p style="{style}">Seen.</p>').text == "Seen."
 
 
 def test_a_class_that_another_rule_shows_again_hides_nothing():
