@@ -53,11 +53,11 @@ class Document:
     Attributes:
         markdown: The content. Offsets of excerpts and of reading on count its characters.
         text: The same without markup.
-        title: As the document names itself; empty if it does not.
+        title: As the document names itself, of a web page its headline without the name of its site; may be empty.
         description: Its own summary; may be empty.
-        language: A BCP 47 tag as declared; may be empty.
-        published: ISO 8601 date or date-time as declared; may be empty.
-        author: As declared; may be empty.
+        language: A BCP 47 tag, as declared or, of a web page, as its text plainly is; may be empty.
+        published: ISO 8601 date or date-time, as declared or told beside the headline; may be empty.
+        author: Names, as declared or told beside the headline; may be empty.
         site: The publication's name; may be empty.
         kind: Of a web page what it is to its readers: `article`, `documentation`, `forum`, `product`, `listing`,
             `collection` or `service`. Of anything else its format, by the name of its reader: `pdf`, `word`, `excel`,
@@ -65,7 +65,7 @@ class Document:
         links: Absolute http(s) and mailto addresses, each once, those of the main content first.
         images: Absolute http(s) addresses, each once, in order of appearance.
         tables: Each a list of rows of cells.
-        metadata: Further JSON-able facts, for instance `canonical` or `pages`; of a web page also `hidden`, the
+        metadata: Further JSON-able facts, for instance `canonical`, `modified` or `pages`; of a web page also `hidden`, the
             characters left out because nobody sees them, and `product`, what is declared of what it sells.
     """
 

@@ -52,14 +52,21 @@ def extract(
 
 
 def _document(found: "Content") -> Document:
+    from outrider.pages.content.language import language_of
+
     facts = found.facts
-    told = {"canonical": facts.canonical, "types": facts.types(), "scripts": facts.scripts}
+    told = {
+        "canonical": facts.canonical,
+        "modified": facts.modified(),
+        "types": facts.types(),
+        "scripts": facts.scripts,
+    }
     return Document(
         markdown=tidy(found.markdown, exact=True),
         text=tidy(found.text, exact=True),
         title=facts.title(),
         description=facts.description(),
-        language=facts.language,
+        language=language_of(facts.language, found.text),
         published=facts.published(),
         author=facts.author(),
         site=facts.site(),

@@ -12,7 +12,7 @@ from outrider.pages.content.blocks import Blocks
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
-from outrider.pages.content.posts import heads_of
+from outrider.pages.content.posts import heads_of, opener_of
 from outrider.pages.content.product import lines_of, product_of
 from outrider.pages.content.render import Writer, text_of
 from outrider.pages.content.sheets import sheets_of
@@ -105,7 +105,9 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     page, signals = _blocks(tree, told, nodes), read_signals(tree, url, told)
     chosen, kind, judged = _judged(page, signals, main=main)
     base = signals.base or url
-    facts = read_facts(tree, page, base, told)
+    facts = read_facts(tree, page, base, told, kind)
+    if kind == "forum":
+        facts.opens(*opener_of(page, chosen))
     found = Content(kind=kind, signals=signals, facts=facts, metadata=judged | _facts(page))
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables

@@ -44,6 +44,18 @@ def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
     return heads
 
 
+def opener_of(page: Blocks, chosen: list[int]) -> tuple[str, str]:
+    """Author and date of the first post, of what the page marks as such; either may be empty."""
+    if not page.times and not _names_people(page):
+        return "", ""
+    posts = sorted(_posts(page, frozenset(chosen)))
+    if not posts:
+        return "", ""
+    return _authors(page, posts)[posts[0]], next(
+        (page.times[at] for at in _range(page, posts[0]) if at in page.times), ""
+    )
+
+
 def _names_people(page: Blocks) -> bool:
     """Whether any class or id of the page speaks of a person."""
     return any(row[7] & PERSON for row in page.rows) or any(row[2] & PERSON for row in page.elements)
