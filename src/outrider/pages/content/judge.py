@@ -65,5 +65,5 @@ def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
     """Of each block how likely it is content, and its words; what kind of page they are of."""
     learned = model()
     features, words = describe(page, signals)
-    features = np.hstack([features[:, learned.columns], columns(page, words, learned.names)])
+    features = np.concatenate([features.T[learned.columns], columns(page, words, learned.names).T]).T
     return likely_content(learned, features, page, words), words, learned.kinds.of(mean_of(features, words))

@@ -1,30 +1,29 @@
 """The learned lexicon: what the words of class and id attributes weigh, along each block's line of ancestors."""
 
-import re
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.blocks import Blocks
+from outrider.pages.content.words import parts_of
 
-PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\dA-Za-z_]+")
 NAMES_LIMIT = 400  # characters of one element's names
 WINDOW = 6  # blocks on each side
 COLUMNS = 7
-
-
 MEMORY = 20_000  # names whose weights are remembered
 
 _known: dict[str, float] = {}
 
 
-def name_words(name: str) -> frozenset[str]:
+def name_words(name: str) -> Collection[str]:
     """The words of one class or id: the name as a whole, and its parts."""
-    parts = [part.lower() for part in PARTS.findall(name)]
+    parts = parts_of(name)
+    if len(parts) < 2:
+        return [part for part in parts if len(part) > 1]
     found = {part for part in parts if len(part) > 1}
-    if len(parts) > 1:
-        found.add("".join(parts))
-    return frozenset(found)
+    found.add("".join(parts))
+    return found
 
 
 def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float]) -> NDArray[np.float32]:
@@ -45,9 +44,8 @@ def columns(page: Blocks, words: NDArray[np.float32], weights: dict[str, float])
     size = np.concatenate(([0], np.cumsum(words)))
     around = (mass[high] - mass[low]) / np.maximum(size[high] - size[low], 1)
     mean = mass[-1] / max(1.0, float(size[-1]))
-    return np.column_stack([own, before, after, around, own - mean, np.full(count, mean), own - own.max()]).astype(
-        np.float32
-    )
+    found = [own, before, after, around, own - mean, np.full(count, mean), own - own.max()]
+    return np.array(found, np.float32).T
 
 
 def _sums(page: Blocks, weights: dict[str, float]) -> NDArray[np.float64]:
@@ -55,7 +53,7 @@ def _sums(page: Blocks, weights: dict[str, float]) -> NDArray[np.float64]:
 
     Each round adds what the ancestor gathered that is twice as far away as in the round before.
     """
-    own = {names: sum([_weight(name, weights) for name in names[:NAMES_LIMIT].split()]) for names in set(page.names)}
+    own = {names: _sum_of(names, weights) for names in set(page.names)}
     found = np.array([own[names] for names in page.names])
     above = np.array([row[0] for row in page.elements])
     found[0] = above[0] = 0
@@ -65,11 +63,17 @@ def _sums(page: Blocks, weights: dict[str, float]) -> NDArray[np.float64]:
     return found
 
 
+def _sum_of(names: str, weights: dict[str, float]) -> float:
+    """The weights of an element's names together."""
+    found = 0.0
+    for name in names[:NAMES_LIMIT].split():
+        found += _known[name] if name in _known else _weight(name, weights)
+    return found
+
+
 def _weight(name: str, weights: dict[str, float]) -> float:
     """The weight of one name; remembered, since pages share their makers' names."""
-    found = _known.get(name)
-    if found is None:
-        if len(_known) > MEMORY:
-            _known.clear()
-        found = _known[name] = sum([weights.get(word, 0.0) for word in name_words(name)])
+    if len(_known) > MEMORY:
+        _known.clear()
+    found = _known[name] = sum([weights[word] for word in name_words(name) if word in weights])
     return found

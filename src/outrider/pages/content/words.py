@@ -101,12 +101,15 @@ ROLES = {
 }  # fmt: skip
 NUMBER = {name: bit for bit, (name, _) in enumerate(CATEGORIES)}
 ROLE_BITS = {role: 1 << NUMBER[name] for role, name in ROLES.items()}
-PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\dA-Za-z_]+")
+APART = bytes(code if chr(code).islower() else 32 for code in range(128)) + bytes(128)  # the same, of small letters
 LIMIT = 300  # characters of a class attribute that are looked at
 MEMORY = 10_000  # names whose bits are remembered
+PARTED = 1_000  # names whose parts are: those of one page are asked for twice
 
 _known: dict[str, int] = {}
 _tokens: dict[str, int] = {}
+_parts: dict[str, list[str]] = {}
 
 
 def bits(names: str) -> int:
@@ -128,14 +131,26 @@ def role(name: str) -> int:
     return ROLE_BITS.get(name.strip().lower(), 0)
 
 
+def parts_of(name: str) -> list[str]:
+    """The words that a class or id is made of, in lower case and in order."""
+    parts = _parts.get(name)
+    if parts is None:
+        if len(_parts) > PARTED:
+            _parts.clear()
+        parts = _parts[name] = _split(name)
+    return parts
+
+
+def _split(name: str) -> list[str]:
+    if name.islower() and name.isascii():
+        return name.encode().translate(APART).decode().split()
+    return [part.lower() for part in PARTS.findall(name)]
+
+
 def _read(name: str) -> int:
-    """The categories of one name's words; remembered."""
-    parts = name.replace("_", "-").split("-")
-    whole = "".join(parts)
-    if not (whole.islower() and whole.isalpha() and whole.isascii()):
-        parts, whole = [part.lower() for part in PARTS.findall(name)], whole.lower()
-    found = BITS.get(whole, 0)
-    for part in parts:
+    """The categories of one name: of its words, and of all of them written as one; remembered."""
+    found = BITS.get(name.replace("_", "").replace("-", "").lower(), 0)
+    for part in parts_of(name):
         if part in BITS:
             found |= BITS[part]
     if len(_tokens) > MEMORY:
