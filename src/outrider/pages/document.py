@@ -65,8 +65,8 @@ class Document:
         links: Absolute http(s) and mailto addresses, each once, those of the main content first.
         images: Absolute http(s) addresses, each once, in order of appearance.
         tables: Each a list of rows of cells.
-        metadata: Further JSON-able facts, for instance `canonical`, `modified` or `pages`; of a web page also `hidden`, the
-            characters left out because nobody sees them, and `product`, what is declared of what it sells.
+        metadata: Further JSON-able facts, for instance `canonical` or `pages`; of a web page also `modified`, `hidden`,
+            the characters left out because nobody sees them, and `product`, what is declared of what it sells.
     """
 
     markdown: str

@@ -225,8 +225,8 @@ ENGLISH = (
 )
 GERMAN = (
     "Der Hafen wurde 1851 ausgebaggert, damit größere Schiffe Getreide löschen konnten. Kaufleute bauten Lagerhäuser "
-    "am Kai, und im Herbst desselben Jahres wurde der Leuchtturm zum ersten Mal angezündet. Wer ihn sehen wollte, wusste "
-    "selten, was er gekostet hatte."
+    "am Kai, und im Herbst desselben Jahres wurde der Leuchtturm zum ersten Mal angezündet. Wer ihn sehen wollte, "
+    "wusste selten, was er gekostet hatte."
 )
 JAPANESE = "港は1851年に浚渫され、より大きな船が穀物を陸揚げできるようになった。"
 
