@@ -17,6 +17,8 @@ IWORK = {
     ".numbers": "application/x-iwork-numbers-sffnumbers",
     ".key": "application/x-iwork-keynote-sffkey",
 }
+CUT = "application/x-openxml-cut"
+ENDING = b"PK\x05\x06"  # of every archive that is whole (APPNOTE.TXT 4.3.16)
 NAMED = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]{1,40}|epub\+zip)")
 # What the two hold in any case, for those that were packed without care for the order.
 UNNAMED = (
@@ -36,7 +38,7 @@ STREAMS = (
 
 
 def zipped(body: bytes, suffix: str) -> str:
-    """The type of the document that a zip archive is; empty if it is none that is known.
+    """The type of the document that a zip archive is; empty if it is none that is known, `CUT` if its end is missing.
 
     Args:
         body: The archive, or its beginning.
@@ -49,6 +51,8 @@ def zipped(body: bytes, suffix: str) -> str:
     ends = body[:ENDS] + body[-ENDS:]
     member = MEMBER.search(ends)
     if member is None:
+        if body[30:49] == b"[Content_Types].xml" and ENDING not in ends:
+            return CUT
         return next((mime for names, mime in UNNAMED if all(name in ends for name in names)), "")
     if member[1] == b"xl" and b"xl/workbook.bin" in body:
         return BINARY_WORKBOOK

@@ -44,6 +44,11 @@ class Source:
         markup = not self.content_type.startswith(("text/plain", "application/json"))
         return decode(self.body[: self.chars * 4], self.charset, markup=markup)[0][: self.chars]
 
+    @property
+    def cut(self) -> bool:
+        """Whether the body is longer than `text`."""
+        return len(self.body) > self.chars and (len(self.body) > self.chars * 4 or len(self.text) == self.chars)
+
 
 @dataclass(frozen=True)
 class Reader:

@@ -10,9 +10,11 @@ from outrider.pages.reader import Reader
 from outrider.pages.sniff import is_textual, suffix_of
 
 GROUP = "outrider.readers"
-ARCHIVE = ("an archive", "look for the files in it one by one, as pages")
+ARCHIVE = ("an archive", "unpack it and read its files one by one, or look for them as pages")
+DATA = ("a file of data", "read it with code, or look for a CSV or JSON version of it")
 PROGRAM = ("a program", "look for its source or its documentation")
 OFFICE = ("an Office document", "look for an HTML or PDF version of it")
+TEXT = 32  # bytes from which a text that has a binary document's suffix is read as text
 FAMILIES = (  # pattern; then what a person calls it and what to do instead: the first that fits
     ("image/*", ("an image", "save it as an image instead of reading it")),
     ("audio/*", ("audio", "look for a transcript of it")),
@@ -22,8 +24,17 @@ FAMILIES = (  # pattern; then what a person calls it and what to do instead: the
     ("application/msword", OFFICE),
     ("application/*officedocument*", OFFICE),
     ("application/*opendocument*", OFFICE),
-    ("application/vnd.ms-*", OFFICE),
+    ("application/vnd.ms-[!h]*", OFFICE),
     ("application/x-ole-storage", OFFICE),
+    ("application/x-mobipocket-ebook", ("a Kindle e-book", "look for an EPUB or PDF version of it")),
+    ("application/vnd.djvu", ("a DjVu scan", "look for a PDF version of it")),
+    ("application/postscript", ("a PostScript file", "look for a PDF of it, or make one with `ps2pdf`")),
+    ("application/vnd.ms-htmlhelp", ("a Windows help file", "look for an HTML or PDF version of it")),
+    ("application/x-bittorrent", ("a torrent", "look for the file itself")),
+    ("application/x-sqlite3", ("a database", "open it with `sqlite3`, or look for a CSV version of it")),
+    ("application/vnd.apache.parquet", DATA),
+    ("application/x-hdf5", DATA),
+    ("application/x-numpy", DATA),
     ("application/*zip*", ARCHIVE),
     ("application/*tar*", ARCHIVE),
     ("application/*compressed*", ARCHIVE),
@@ -60,7 +71,7 @@ def reader_for(mime: str, url: str = "", size: int = 0, *, images: bool = False)
     suffix = suffix_of(url)
     if mime == "text/plain" and suffix:
         for reader in readers():
-            if suffix in reader.suffixes:
+            if suffix in reader.suffixes and not (_is_binary(reader, suffix) and size >= TEXT):
                 return reader
     for reader in readers():
         if reader.reads(mime):
@@ -68,6 +79,11 @@ def reader_for(mime: str, url: str = "", size: int = 0, *, images: bool = False)
     if is_textual(mime):
         return next(reader for reader in readers() if reader.reads("text/plain"))
     raise unreadable(mime, url, size)
+
+
+def _is_binary(reader: Reader, suffix: str) -> bool:
+    """Whether files of that suffix are never text; OpenDocument knows some that are (`.fodt`)."""
+    return reader.whole and not suffix.startswith(".fod")
 
 
 def needs_whole(mime: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from outrider.pages.container import compound, zipped
+from outrider.pages.container import OPENXML, compound, zipped
 
 COMPOUND = "application/x-ole-storage"
 HEAD = 1_445  # bytes of a resource header (section 5.2)
@@ -22,6 +22,15 @@ HTML_START = re.compile(
 )
 FEED_START = re.compile(TYPED + rb"<(?:rss|feed|rdf:rdf)[\s>]", FLAGS)
 ODF_START = re.compile(TYPED + rb"<office:document[\s>]", FLAGS)
+JSON_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:["\[{\]]|-?\d|(?:true|false|null)\b))')
+ROOT_START = re.compile(TYPED + rb"<(?:\w{1,20}:)?(opml|urlset|sitemapindex|tt)[\s>]", FLAGS)
+ROOTS = {
+    b"opml": "text/x-opml", b"urlset": "application/sitemap+xml", b"sitemapindex": "application/sitemap+xml",
+    b"tt": "application/ttml+xml",
+}  # fmt: skip
+XML_START = re.compile(TYPED + rb"<[\w:.-]{1,80}[^<>]{0,900}\sxmlns(?::\w{1,40})?\s{0,9}=", FLAGS)
+SSA_START = re.compile(rb"\s*\[Script Info\]", re.IGNORECASE)
+SBV_START = re.compile(rb"\s*\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\r?\n")
 SRT_START = re.compile(rb"\s*+\d{1,6}\r?\n\d{1,3}:\d\d:\d\d,\d{1,3} -->")
 VTT_START = re.compile(rb"WEBVTT[ \t\r\n]")
 # Two fields that every message has on its way, at the start of their lines; or a mailbox's mark before them.
@@ -77,6 +86,18 @@ MAGICS = (
     Magic("application/x-executable", b"\xcf\xfa\xed\xfe"),
     Magic("application/java-vm", b"\xca\xfe\xba\xbe"),
     Magic("application/x-sqlite3", b"SQLite format 3\x00"),
+    Magic("application/x-mobipocket-ebook", b"BOOKMOBI", 60),
+    Magic("application/vnd.djvu", b"AT&TFORM"),
+    Magic("application/postscript", b"%!PS-Adobe-"),
+    Magic("application/vnd.ms-htmlhelp", b"ITSF", sure=False),
+    Magic("application/x-bittorrent", b"d8:announce"),
+    Magic("application/vnd.apache.parquet", b"PAR1", sure=False),
+    Magic("application/x-hdf5", b"\x89HDF\r\n\x1a\n"),
+    Magic("application/x-numpy", b"\x93NUMPY"),
+    Magic("image/vnd.adobe.photoshop", b"8BPS\x00"),
+    Magic("audio/mpeg", b"\xff\xfb", sure=False),
+    Magic("audio/mpeg", b"\xff\xf3", sure=False),
+    Magic("audio/midi", b"MThd\x00"),
     Magic(COMPOUND, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     Magic("font/woff", b"wOFF"),
     Magic("font/woff2", b"wOF2"),
@@ -113,6 +134,22 @@ SUFFIXES = {
     ".ipynb": "application/x-ipynb+json",
     ".srt": "application/x-subrip",
     ".vtt": "text/vtt",
+    ".ass": "text/x-ssa",
+    ".ssa": "text/x-ssa",
+    ".sbv": "text/x-sbv",
+    ".opml": "text/x-opml",
+    ".xls": "text/csv",  # what programs export as text for spreadsheets
+    ".tab": "text/tab-separated-values",
+    ".log": "text/plain",
+}
+ZIPPED = {
+    ".docx": f"{OPENXML}wordprocessingml.document",
+    ".xlsx": f"{OPENXML}spreadsheetml.sheet",
+    ".pptx": f"{OPENXML}presentationml.presentation",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".epub": "application/epub+zip",
 }
 PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjson"})
 
@@ -128,7 +165,7 @@ def sniff(declared: str, body: bytes, url: str = "") -> str:
     head = body[:HEAD]
     magic = magic_type(head)
     if magic == "application/zip":
-        return zipped(body, suffix_of(url)) or (declared if _zipped(declared) else magic)
+        return zipped(body, suffix_of(url)) or (declared if _zipped(declared) else ZIPPED.get(suffix_of(url), magic))
     if magic == COMPOUND:
         return compound(body, declared, suffix_of(url)) or (declared if _office(declared) else magic)
     if magic:
@@ -196,6 +233,8 @@ def _marked_up(declared: str, start: bytes) -> str:
         return "application/vnd.oasis.opendocument.text-flat-xml"
     if FEED_START.match(start) and (loose or declared == "text/html"):
         return "application/rss+xml"
+    if (loose or declared in UNKNOWN or declared == "text/plain") and (root := ROOT_START.match(start)):
+        return ROOTS[root[1].lower()]
     if PAGE_START.match(start) and (loose or declared.endswith("json")):
         return "text/html"
     return ""
@@ -206,11 +245,11 @@ def _unnamed(start: bytes, url: str) -> str:
         return "application/rss+xml"
     if HTML_START.match(start):
         return "text/html"
-    if start.lstrip().startswith(b"<?xml"):
+    if start.lstrip().startswith(b"<?xml") or XML_START.match(start):
         return "application/xml"
     if start.lstrip()[:1] == b"{" and b'"cell_type"' in start:
         return SUFFIXES[".ipynb"]
-    if start.lstrip()[:1] in (b"{", b"["):
+    if JSON_START.match(start):
         return SUFFIXES.get(suffix_of(url), "application/json")
     return _known_start(start) or SUFFIXES.get(suffix_of(url) if suffix_of(url) != ".pdf" else "", "text/plain")
 
@@ -218,6 +257,8 @@ def _unnamed(start: bytes, url: str) -> str:
 def _known_start(start: bytes) -> str:
     """A kind of text that shows itself in its first lines."""
     starts = (
+        (SSA_START, "text/x-ssa"),
+        (SBV_START, "text/x-sbv"),
         (VTT_START, "text/vtt"),
         (SRT_START, "application/x-subrip"),
         (MBOX_START, "application/mbox"),

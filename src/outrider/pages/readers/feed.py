@@ -18,6 +18,7 @@ from outrider.pages.readers.json import read_json
 ENTRIES = 200
 SUMMARY = 600  # characters of an entry's summary
 VALUE = 20_000  # characters of one element that are looked at
+LINKS = {"alternate": "url", "enclosure": "media"}
 ITEMS = frozenset({"item", "entry"})
 FIELDS = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
     "title": "title",
@@ -34,6 +35,11 @@ FIELDS = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
     "content": "content",
     "language": "language",
     "dc:language": "language",
+    "guid": "guid",
+    "author": "author",
+    "dc:creator": "author",
+    "itunes:author": "author",
+    "name": "author",
 }
 
 
@@ -54,6 +60,11 @@ class Feed:
             self._begin(closing=tag.closing)
         elif self._open and name == self._open and tag.closing:
             self._end()
+        elif self._open == "author" and name in ("name", "itunes:name") and not tag.closing:
+            self._open = name  # Atom's authors hold a name, those of RSS are one
+            self._pieces.clear()
+        elif name == "enclosure" and not tag.closing:
+            self._set("media", tag.get("url"))
         elif not self._open and not tag.closing and name in FIELDS:
             self._start(name, tag)
 
@@ -73,8 +84,11 @@ class Feed:
     def _start(self, name: str, tag: Tag) -> None:
         """A field opens; Atom's links say all in their attributes."""
         if name == "link" and tag.get("href"):
-            if (tag.get("rel") or "alternate") == "alternate":
-                self._set("url", tag.get("href"))
+            rel = tag.get("rel") or "alternate"
+            if rel in LINKS:
+                self._set(LINKS[rel], tag.get("href"))
+        elif name == "guid" and tag.get("ispermalink").lower() == "false":
+            return
         elif not tag.raw.endswith("/"):
             self._open = name
             self._pieces.clear()
@@ -118,14 +132,27 @@ def read_json_feed(source: Source) -> Document:
 def _entry(entry: dict[str, str]) -> dict[str, str]:
     return {
         "title": entry.get("title", ""),
-        "url": entry.get("url", ""),
+        "url": entry.get("url") or _web(entry.get("guid", "")),
+        "author": entry.get("author", ""),
+        "media": entry.get("media", ""),
         "when": entry.get("when") or entry.get("updated", ""),
         "summary": entry.get("summary") or entry.get("content", ""),
     }
 
 
+def _web(guid: str) -> str:
+    """A guid that is the entry's address, as it is unless it says otherwise (RSS 2.0)."""
+    return guid if guid.startswith(("http://", "https://")) else ""
+
+
 def _item(item: dict[str, Any]) -> dict[str, str]:
+    people = item.get("authors")
+    first = people[0] if isinstance(people, list) and people else item.get("author")
+    media = item.get("attachments")
+    attached = media[0] if isinstance(media, list) and media else None
     given = {
+        "author": first.get("name") if isinstance(first, dict) else None,
+        "media": attached.get("url") if isinstance(attached, dict) else None,
         "title": item.get("title"),
         "url": item.get("url") or item.get("external_url"),
         "when": item.get("date_published") or item.get("date_modified"),
@@ -141,24 +168,29 @@ def _document(source: Source, about: dict[str, Any], entries: list[dict[str, str
     links: dict[str, Link] = {}
     for entry in entries:
         link = Link(line_of(_text(entry["title"]), 300), absolute(entry["url"], source.url))
-        blocks.append(_listed(link, entry))
-        if link.url:
-            links.setdefault(link.url, link)
+        media = absolute(entry["media"], source.url)
+        blocks.append(_listed(link, entry, media))
+        for each in (link, Link("", media)):
+            if each.url:
+                links.setdefault(each.url, each)
     if total > len(entries):
         blocks.append(f"({total - len(entries)} more entries)")
     markdown = tidy("\n\n".join(blocks))
     return Document(
         markdown, plain(markdown), title, summary, language=line_of(_string(about, "language"), 20), kind="feed",
+        author=line_of(_text(_string(about, "author"))),
         links=list(links.values()), metadata={"entries": total},
     )  # fmt: skip
 
 
-def _listed(link: Link, entry: dict[str, str]) -> str:
+def _listed(link: Link, entry: dict[str, str], media: str) -> str:
     name = (link.text or link.url or "(untitled)").replace("[", "(").replace("]", ")")
     head = f"- [{name}]({link.url})" if link.url else f"- {name}"
-    when = line_of(entry["when"], 60)
+    told = ", ".join(fact for fact in (line_of(_text(entry["author"]), 100), line_of(entry["when"], 60)) if fact)
     summary = line_of(_text(entry["summary"]), SUMMARY)
-    return head + (f" ({when})" if when else "") + (f"\n  {summary}" if summary and summary != link.text else "")
+    lines = [head + (f" ({told})" if told else "")]
+    lines += [summary] if summary and summary != link.text else []
+    return "\n  ".join([*lines, *([f"media: <{media}>"] if media else [])])
 
 
 def _string(about: dict[str, Any], name: str) -> str:

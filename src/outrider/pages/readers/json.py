@@ -5,7 +5,7 @@ from typing import Any
 
 from outrider.pages.document import Document, line_of, tidy
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.text import fenced
+from outrider.pages.readers.text import ended, fenced
 
 GROWTH = 4  # how much longer indentation may make a text before it is left as it came
 
@@ -17,18 +17,29 @@ def read_json(source: Source) -> Document:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return read_lines(source)
-    return _document(_pretty(value, text), title=_title(value))
+    if is_feed(value):
+        from outrider.pages.readers.feed import read_json_feed
+
+        return read_json_feed(source)
+    return _document(source, _pretty(value, text), title=_title(value))
+
+
+def is_feed(value: Any) -> bool:
+    """Whether a value is a JSON Feed (jsonfeed.org/version/1.1), which many servers call JSON only."""
+    version = value.get("version") if isinstance(value, dict) else None
+    return isinstance(version, str) and version.startswith("https://jsonfeed.org/version/")
 
 
 def read_lines(source: Source) -> Document:
     """One JSON value a line, each line as short as it can be."""
     lines = [line for line in source.text.split("\n") if line.strip()]
+    lines = lines[:-1] if source.cut and len(lines) > 1 else lines
     try:
         values = [json.loads(line) for line in lines]
     except (ValueError, RecursionError):
-        return _document(source.text, valid=False)
+        return _document(source, source.text) if source.cut else _document(source, source.text, valid=False)
     compact = "\n".join(json.dumps(value, ensure_ascii=False) for value in values)
-    return _document(compact, lines=len(lines))
+    return _document(source, compact, lines=len(lines))
 
 
 def _pretty(value: Any, text: str) -> str:
@@ -45,9 +56,9 @@ def _title(value: Any) -> str:
     return next((line_of(value[name]) for name in ("title", "name") if isinstance(value.get(name), str)), "")
 
 
-def _document(text: str, *, title: str = "", **facts: Any) -> Document:
+def _document(source: Source, text: str, *, title: str = "", **facts: Any) -> Document:
     text = tidy(text)
-    return Document(fenced(text, "json"), text, title=title, kind="json", metadata=facts)
+    return ended(Document(fenced(text, "json"), text, title=title, kind="json", metadata=facts), source)
 
 
 lines = Reader(
@@ -56,4 +67,10 @@ lines = Reader(
     read_lines,
     suffixes=(".jsonl", ".ndjson"),
 )
-document = Reader("json", ("application/json", "text/json", "*+json"), read_json, suffixes=(".json",), rank=60)
+document = Reader(
+    "json",
+    ("application/json", "text/json", "*+json"),
+    read_json,
+    suffixes=(".json", ".geojson", ".webmanifest"),
+    rank=60,
+)

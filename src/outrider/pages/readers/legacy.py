@@ -6,9 +6,11 @@ in a process of its own, is given bytes only, and neither recognises characters 
 """
 
 import json
+import re
 from typing import Any
 
 from outrider.core.errors import OutriderError
+from outrider.pages.container import CUT
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.opc import DATE
@@ -34,6 +36,8 @@ KINDS = {
 SPELLED = {
     "application/vnd.ms-excel.sheet.binary.macroenabled.12": "application/vnd.ms-excel.sheet.binary.macroEnabled.12"
 }
+# A sheet that nobody sees, as the library writes it, up to the next one.
+HIDDEN = re.compile(r"^## [^\n]* \((?:very )?hidden\)\n(?:(?!## )[^\n]*(?:\n|\Z))*", re.MULTILINE | re.IGNORECASE)
 PROTECTED = "application/x-ole-encrypted"
 
 
@@ -68,6 +72,11 @@ def read_protected(source: Source) -> Document:
     raise encrypted(source, "Office document")
 
 
+def read_cut(source: Source) -> Document:
+    """Raises Unavailable, code `broken_file`: what such an archive held stands in the part that is missing."""
+    raise broken(source, "Office document", "it is cut")
+
+
 def _extracted(xberg: Any, source: Source) -> Any:
     """The library's own document. It has an asynchronous interface only, for which a loop may be running here."""
     import asyncio
@@ -98,8 +107,9 @@ def _extracted(xberg: Any, source: Source) -> Any:
 
 def _document(source: Source, found: Any) -> Document:
     draft = Draft(source, "legacy")
-    draft.add(found.content)
-    draft.cut = len(found.content) > source.chars
+    content, draft.hidden = HIDDEN.subn("", found.content)
+    draft.add(content)
+    draft.cut = len(content) > source.chars
     about = found.metadata
     date = DATE.match(about.created_at or about.modified_at or "")
     return draft.document(
@@ -121,4 +131,5 @@ def _explained(source: Source, kind: str, reason: str) -> OutriderError:
 
 SUFFIXES = (".doc", ".dot", ".xls", ".xlt", ".xlsb", ".ppt", ".pps", ".msg", ".wpd", ".hwp")
 reader = Reader("legacy", tuple(KINDS), read, suffixes=SUFFIXES, isolated=True, whole=True)
+cut = Reader("cut", (CUT,), read_cut, whole=True)
 protected = Reader("protected", (PROTECTED,), read_protected)

@@ -1,15 +1,25 @@
-"""Subtitles: SubRip and WebVTT (w3.org/TR/webvtt1), as paragraphs of whole sentences with the time they begin at."""
+"""Subtitles as paragraphs of whole sentences with the time they begin at.
+
+SubRip, WebVTT (w3.org/TR/webvtt1), SubStation Alpha, YouTube's SBV and TTML (w3.org/TR/ttml2).
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outrider.pages.document import Document, line_of
+from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.writing import Draft
 
 CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 TIMES = re.compile(rf"^[ \t]*{CLOCK}[ \t]*-->[ \t]*{CLOCK}")
+CLOCK_ONLY = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.:](\d{1,3}))?")
+OFFSET = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(h|m|s|ms|t|f)")
+UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "t": 1e-7}  # ticks as players take them where none are named
+SBV = re.compile(r"^(\d{1,2}:\d{2}:\d{2}\.\d{1,3}),(\d{1,2}:\d{2}:\d{2}\.\d{1,3})[ \t]*$", re.MULTILINE)
+SSA = re.compile(r"^\s*\[Script Info\]", re.IGNORECASE)
+TT = re.compile(r"<(?:\w{1,20}:)?tt[\s>]")
 VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,100})>", re.IGNORECASE)
 TAG = re.compile(r"</?[a-zA-Z0-9][^<>]{0,200}>|\{\\[^{}]{0,100}\}")
 SETTING = re.compile(r"^(Kind|Language|Title):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
@@ -32,7 +42,7 @@ def read(source: Source) -> Document:
     """The cues joined to paragraphs, each with its time; what does not parse is shown as it is. Never raises."""
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     draft = Draft(source, "subtitles")
-    cues = list(_rolled(_cues(text)))
+    cues = list(_rolled(_told(source, text)))
     for start, paragraph in _paragraphs(cues):
         draft.add(f"[{_clock(start)}] {paragraph}")
     if not cues:
@@ -40,6 +50,59 @@ def read(source: Source) -> Document:
     facts = {name.lower(): value for name, value in SETTING.findall(text.partition("-->")[0][:2_000])}
     seconds = round(max((cue.end for cue in cues), default=0))
     return draft.document(facts, metadata={"cues": len(cues), "seconds": seconds})
+
+
+def _told(source: Source, text: str) -> Iterator[Cue]:
+    """The cues of a text in any of the formats."""
+    if "ttml" in source.content_type or TT.search(text[:2_000]):
+        return _timed(text, source.tags)
+    if SSA.search(text[:2_000]):
+        return _dialogue(text)
+    return _cues(SBV.sub(r"\1 --> \2", text))
+
+
+def _dialogue(text: str) -> Iterator[Cue]:
+    """SubStation Alpha: the fields that the line `Format` of the events names, the last of them the words."""
+    names: list[str] = []
+    for line in text.partition("[Events]")[2].split("\n"):
+        kind, _, rest = line.partition(":")
+        if kind.strip().lower() == "format":
+            names = [name.strip().lower() for name in rest.split(",")]
+        elif kind.strip().lower() == "dialogue" and names:
+            fields = dict(zip(names, rest.split(",", len(names) - 1), strict=False))
+            start, end = (CLOCK_ONLY.match(fields.get(name, "").strip()) for name in ("start", "end"))
+            if start and end:
+                said = fields.get("text", "").replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
+                yield Cue(_seconds(start, 1), _seconds(end, 1), _plain(said.split("\n")))
+
+
+def _timed(text: str, tags: int) -> Iterator[Cue]:
+    """TTML: the paragraphs that say when they begin."""
+    start = end = 0.0
+    pieces: list[str] | None = None
+    for token in tokens(text, tags=tags, xml=True):
+        if not isinstance(token, Tag):
+            if pieces is not None:
+                pieces.append(token.text)
+            continue
+        name = token.name.rpartition(":")[2]
+        if name == "br" and pieces is not None:
+            pieces.append(" ")
+        elif name == "p":
+            if pieces is not None:
+                yield Cue(start, end, " ".join("".join(pieces).split()))
+            pieces = None if token.closing or not token.get("begin") else []
+            if pieces is not None:
+                start = _offset(token.get("begin"))
+                end = _offset(token.get("end")) or start + _offset(token.get("dur"))
+
+
+def _offset(time: str) -> float:
+    """Seconds of a time expression: a clock or a number with its unit (w3.org/TR/ttml2 section 12.3); 0 if neither."""
+    if clock := CLOCK_ONLY.match(time.replace(",", ".")):
+        return _seconds(clock, 1)
+    found = OFFSET.match(time)
+    return float(found[1]) * UNITS.get(found[2], 0.0) if found else 0.0
 
 
 def _cues(text: str) -> Iterator[Cue]:
@@ -91,7 +154,7 @@ def _plain(lines: list[str]) -> str:
 
 def _seconds(found: re.Match[str], first: int) -> float:
     hours, minutes, seconds, part = found.group(first, first + 1, first + 2, first + 3)
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(part.ljust(3, "0")) / 1000
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int((part or "0").ljust(3, "0")) / 1000
 
 
 def _clock(seconds: float) -> str:
@@ -99,5 +162,9 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
 
 
-TYPES = ("application/x-subrip", "text/vtt", "text/srt", "application/x-srt")
-reader = Reader("subtitles", TYPES, read, suffixes=(".srt", ".vtt"))
+TYPES = (
+    "application/x-subrip", "text/vtt", "text/srt", "application/x-srt", "text/x-ssa", "text/x-sbv",
+    "application/ttml+xml", "application/ttaf+xml",
+)  # fmt: skip
+SUFFIXES = (".srt", ".vtt", ".ass", ".ssa", ".sbv", ".ttml", ".dfxp")
+reader = Reader("subtitles", TYPES, read, suffixes=SUFFIXES)

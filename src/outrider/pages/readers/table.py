@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from itertools import islice
 
 from outrider.pages.document import Document, tidy
@@ -13,6 +14,7 @@ ROWS = 5_000
 SAMPLE = 20  # lines by which the separator is told
 SEPARATORS = ",;\t|"
 FEW = 2
+PREAMBLE = 20  # lines that may stand before a table
 
 
 def read(source: Source) -> Document:
@@ -21,15 +23,22 @@ def read(source: Source) -> Document:
     What makes no table is shown as it is. Never raises.
     """
     text = source.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    text = text[: text.rfind("\n") + 1] if source.cut and "\n" in text else text  # its last row is half a row
     separator, text = _named_separator(text)
     separator = separator or ("\t" if "tab" in source.content_type else _separator(text))
     rows, more = _rows(text, separator)
+    if source.cut:
+        more += source.body.count(b"\n") - source.text.count("\n")
+    rows, preamble = _headed(rows)
     if len(rows) < FEW or _wide(rows) < FEW or not _fits(rows):
         return read_text(source)
     draft = Draft(source, "table")
+    for row in preamble:
+        draft.add(tidy(" ".join(cell for cell in row if cell.strip())))
     draft.rows([[tidy(cell) for cell in row] for row in rows])
     if more:
         draft.add(f"(… {more} more rows were not read)")
+    draft.cut = draft.cut or source.cut
     facts = {"rows": len(rows) - 1 + more, "columns": _wide(rows)}
     return draft.document(metadata=facts)
 
@@ -64,6 +73,15 @@ def _rows(text: str, separator: str) -> tuple[list[list[str]], int]:
         return rows, sum(1 for _ in reader)
     except csv.Error:
         return [], 0
+
+
+def _headed(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
+    """The rows from the table's head on, and the lines before it that tell what the table is."""
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    if not rows or len(rows[0]) * 2 > width:
+        return rows, []
+    start = next((at for at, row in enumerate(rows[:PREAMBLE]) if len(row) >= width), 0)
+    return rows[start:], rows[:start]
 
 
 def _wide(rows: list[list[str]]) -> int:

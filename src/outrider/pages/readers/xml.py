@@ -5,7 +5,7 @@ import re
 from outrider.pages.document import Document, line_of, tidy
 from outrider.pages.markup import Text
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.text import fenced
+from outrider.pages.readers.text import ended, fenced
 
 TAG = re.compile(r"<[^<>]*>")
 TITLE = re.compile(r"<title>([^<>]{1,500})</title>", re.IGNORECASE)
@@ -17,7 +17,8 @@ def read(source: Source) -> Document:
     found = TITLE.search(markup)
     lines = (line.strip() for line in TAG.sub("", markup).split("\n"))
     text = Text("\n".join(line for line in lines if line)).text
-    return Document(fenced(markup, "xml"), tidy(text), title=line_of(Text(found[1]).text) if found else "", kind="xml")
+    title = line_of(Text(found[1]).text) if found else ""
+    return ended(Document(fenced(markup, "xml"), tidy(text), title=title, kind="xml"), source)
 
 
 reader = Reader("xml", ("application/xml", "text/xml", "*+xml"), read, suffixes=(".xml",), rank=80)

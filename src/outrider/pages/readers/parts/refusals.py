@@ -5,7 +5,8 @@ from outrider.pages.reader import Source
 
 
 def broken(source: Source, kind: str, why: str = "it cannot be opened") -> Unavailable:
-    """The error for a file that is cut, damaged or not what it is called; code `broken_file`."""
+    """The error for a file that is cut, damaged, empty or not what it is called; code `broken_file`."""
+    why = why if source.body else "it is empty"
     return Unavailable(
         f"the {kind} at {_place(source)} is broken: {why}", code="broken_file", hint="look for another copy of it"
     )

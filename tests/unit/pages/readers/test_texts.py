@@ -1,0 +1,144 @@
+"""Texts of the many kinds that programs write: told by what they say, and cut only where it is said."""
+
+import json
+
+import pytest
+
+from documents import docx, p, read
+from outrider.core.errors import OutriderError, Refused, Unavailable
+from outrider.pages.sniff import sniff
+
+SSA = """[Script Info]
+Title: The pier
+
+[Events]
+Format: Layer, Start, End, Style, Text
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,{\\i1}Hello{\\i0},\\Nthere.
+Comment: 0,0:00:03.00,0:00:04.00,Default,not shown
+"""
+TTML = (
+    '<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml"><body><div>'
+    '<p begin="00:01:01.500" end="00:01:03">Hello,<br/>there.</p><p begin="90s" dur="2s">Bye.</p></div></body></tt>'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (SSA, "[00:00:01] Hello, there."),
+        (TTML, "[00:01:01] Hello, there.\n\n[00:01:30] Bye."),
+        ("0:00:01.000,0:00:03.000\nHello, there.\n", "[00:00:01] Hello, there."),
+    ],
+    ids=["ssa", "ttml", "sbv"],
+)
+def test_subtitles_of_other_programs(body: str, text: str):
+    document = read(body.encode())
+    assert (document.kind, document.markdown) == ("subtitles", text)
+
+
+def test_settings_in_brackets_are_no_json():
+    assert sniff("", b"[server]\nport = 80\n") == "text/plain"
+    assert sniff("", b'[\n  {"port": 80}]') == "application/json"
+
+
+def test_a_sitemap_is_a_list_of_addresses():
+    body = (
+        b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>'
+        b"<loc>https://a.example/x</loc><lastmod>2024-02-29</lastmod></url><url><loc>https://a.example/y</loc></url></urlset>"
+    )
+    document = read(body)
+    assert document.markdown == "- <https://a.example/x> (2024-02-29)\n- <https://a.example/y>"
+    assert [link.url for link in document.links] == ["https://a.example/x", "https://a.example/y"]
+
+
+def test_an_outline_of_feeds_is_a_nested_list():
+    body = (
+        b'<opml version="2.0"><head><title>Mine</title></head><body><outline text="News"><outline text="Tides" '
+        b'xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/></outline><outline text="Rest"/></body></opml>'
+    )
+    assert read(body).markdown == (
+        "# Mine\n\n- News\n    - [Tides](https://a.example/) (feed: https://a.example/feed)\n- Rest"
+    )
+
+
+def test_entries_of_a_feed_name_their_author_and_what_is_to_be_heard():
+    body = (
+        b"<rss><channel><title>Waves</title><item><title>Ebb</title><guid>https://a.example/1</guid>"
+        b'<dc:creator>Ida</dc:creator><enclosure url="https://a.example/1.mp3"/></item></channel></rss>'
+    )
+    document = read(body)
+    assert "- [Ebb](https://a.example/1) (Ida)\n  media: <https://a.example/1.mp3>" in document.markdown
+    assert [link.url for link in document.links] == ["https://a.example/1", "https://a.example/1.mp3"]
+
+
+def test_a_json_feed_that_is_called_json_is_a_feed():
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Waves", "items": [{"url": "https://a.example/1"}]}
+    assert read(json.dumps(feed).encode()).kind == "feed"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.xml", "a.csv", "a.md", "a.py"])
+def test_what_is_longer_than_the_limit_says_so(name: str):
+    body = b'<?xml version="1.0"?>' if name == "a.xml" else b"" + b'{"tide": 1, "moon": 2}\n' * 100
+    body += b"x" * 500
+    document = read(body, name, chars=300)
+    assert document.metadata["cut"] is True
+    assert "valid" not in document.metadata
+    assert "not read" in document.markdown.splitlines()[-1]
+
+
+def test_rows_beyond_the_limit_are_counted():
+    document = read(b"port,ships\n" + b"Wend,12\n" * 1_000, "a.csv", chars=400)
+    assert document.metadata["rows"] == 1_000
+
+
+def test_lines_before_a_table_tell_what_it_is():
+    document = read(b"Ships of the year\n\nPort,Ships,Boats\n" + b"Wend,12,3\n" * 5, "a.csv")
+    assert document.markdown.startswith("Ships of the year\n\n| Port | Ships | Boats |")
+
+
+def test_markdown_tells_its_facts_and_where_it_leads():
+    body = b'---\ntitle: "Tides"\nauthor: Ida\ndate: 2024-02-29\n---\n\nOther\n=====\n\n[up](../up.md) ![no](a.png)\n'
+    document = read(body, "a.md")
+    assert (document.title, document.author, document.published) == ("Tides", "Ida", "2024-02-29")
+    assert [link.url for link in document.links] == ["https://harbour.example/up.md"]
+    assert read(b"Other\n=====\n", "a.md").title == "Other"
+
+
+@pytest.mark.parametrize("name", ["a.xls", "a.doc", "a.pdf", "a.docx"])
+def test_a_text_that_is_called_a_document_is_read_as_text(name: str):
+    assert "Cape Wend" in read(b"light\theight\nCape Wend\t41\nTern\t12\n", name).text
+
+
+def test_a_table_that_is_called_a_workbook_is_a_table():
+    assert read(b"light\theight\nCape Wend\t41\n", "a.xls").tables == [[["light", "height"], ["Cape Wend", "41"]]]
+
+
+@pytest.mark.parametrize("end", [400, 900])
+def test_an_office_document_whose_end_is_missing_is_broken_and_no_archive(end: int):
+    body = docx(p("Lights"))[:end]
+    for name in ("", "a.docx"):
+        with pytest.raises(Unavailable) as caught:
+            read(body, name)
+        assert caught.value.code == "broken_file"
+
+
+def test_an_empty_document_is_told_as_empty():
+    with pytest.raises(OutriderError, match="it is empty"):
+        read(b"", "a.docx")
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "remedy"),
+    [
+        (bytes(60) + b"BOOKMOBI" + bytes(9), "Kindle", "EPUB"),
+        (b"%!PS-Adobe-3.0\nshowpage", "PostScript", "PDF"),
+        (b"SQLite format 3\x00", "database", "sqlite3"),
+        (b"PAR1\x00\x00", "data", "CSV"),
+        (b"AT&TFORM\x00", "DjVu", "PDF"),
+    ],
+)
+def test_what_cannot_be_read_is_called_by_its_name_with_a_remedy(body: bytes, said: str, remedy: str):
+    with pytest.raises(Refused) as caught:
+        read(body)
+    assert said in caught.value.message
+    assert remedy in caught.value.hint
