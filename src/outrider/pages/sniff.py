@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from outrider.pages.charset import wide
 from outrider.pages.container import OPENXML, compound, zipped
 
 COMPOUND = "application/x-ole-storage"
@@ -170,6 +171,8 @@ def sniff(declared: str, body: bytes, url: str = "") -> str:
         return compound(body, declared, suffix_of(url)) or (declared if _office(declared) else magic)
     if magic:
         return magic
+    if unmarked := wide(head):
+        return _text_type(declared, head.decode(unmarked, "replace").encode(), url)
     if BINARY.search(head) and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return declared if _opaque(declared) else "application/octet-stream"
     return _text_type(declared, head, url)

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outrider.pages.charset import decode
+from outrider.pages import extract
+from outrider.pages.charset import decode, wide
+from outrider.pages.sniff import sniff
 
 SAMPLES = {
     "shift_jis": "日本語の文章は漢字とひらがなとカタカナで書かれています。東京は日本の首都です。",
@@ -113,3 +115,45 @@ def test_a_label_that_fits_is_believed(language: str, codec: str):
 def test_a_document_knows_better_than_a_servers_default():
     page = '<meta charset="windows-1251">Да'
     assert decode(page.encode("cp1251"), "iso-8859-1")[0] == page
+
+
+@pytest.mark.parametrize("declared", [None, "iso-8859-1", "utf-8"])
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "iso2022-jp", "euc-jp"])
+def test_japanese_is_read_in_whatever_it_is_encoded(codec: str, declared: str | None):
+    page = f"<html><head><title>x</title></head><body><p>{WORDS['ja']}</p></body></html>"
+    assert decode(page.encode(codec), declared)[0] == page
+    assert sniff("text/html", page.encode(codec)) == "text/html"
+    assert extract(page.encode(codec)).text == WORDS["ja"]
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("cp1250", "Port został pogłębiony, aby większe statki mogły wyładowywać zboże; żegluga kwitła. "),
+        ("iso8859-2", "Přístav byl prohlouben, aby větší lodě mohly vykládat obilí. Život byl těžký. "),
+        ("cp1254", "Liman daha büyük gemilerin tahıl boşaltabilmesi için derinleştirildi; şehir büyüdü. "),
+    ],
+)
+def test_languages_that_latin1_cannot_write_are_not_read_as_latin1(codec: str, text: str):
+    assert decode((text * 3).encode(codec), "iso-8859-1")[0] == text * 3
+
+
+@pytest.mark.parametrize("text", ["Où était l'été? Près de là, à Noël. ", "Größere Schiffe löschten früher Öl. "])
+def test_languages_that_latin1_can_write_are_read_as_declared(text: str):
+    assert decode((text * 9).encode("cp1252"), "iso-8859-1") == (text * 9, "windows-1252")
+
+
+def test_ukrainian_is_told_from_russian():
+    text = "Її життя змінилося, коли гавань поглибили; її кораблі ґрунтовно й гарно біліли. "
+    assert decode((text * 3).encode("koi8-u"))[0] == text * 3
+
+
+@pytest.mark.parametrize("declared", [None, "iso-8859-1", "utf-8", "windows-1251"])
+def test_a_broken_byte_among_letters_of_utf8_breaks_no_other(declared: str | None):
+    body = "<p>Grüße aus Köln, schöne Möwen über der Förde</p>".encode() + b"\xfc<p>Ende"
+    assert decode(body, declared)[0].startswith("<p>Grüße aus Köln, schöne Möwen über der Förde</p>")
+
+
+@pytest.mark.parametrize("body", [b"\x01\x00\x02\x00\x05\x00\xf0\xff" * 99, b"\0" * 600, b"a\0" * 5])
+def test_zeros_alone_make_no_text(body: bytes):
+    assert wide(body) == ""

@@ -8,6 +8,7 @@ every paragraph) are thinned first.
 from dataclasses import dataclass, field
 from typing import Any
 
+from outrider.pages.charset import decode, is_plain
 from outrider.pages.content.blocks import Blocks
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
@@ -90,13 +91,7 @@ def _utf8(html: bytes | str) -> bytes | str:
     """Bytes that are UTF-8 as they are; others decoded."""
     if isinstance(html, str):
         return html
-    try:
-        html.decode("utf-8")
-    except UnicodeDecodeError:
-        from outrider.pages.charset import decode
-
-        return decode(html)[0]
-    return html.removeprefix(b"\xef\xbb\xbf")
+    return html.removeprefix(b"\xef\xbb\xbf") if is_plain(html) else decode(html)[0]
 
 
 def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PLAIN, nodes: int = NODES) -> Content:
