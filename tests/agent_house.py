@@ -167,7 +167,7 @@ async def living(
 ) -> AsyncGenerator[AgentHouse]:
     """The same over a model that is served already: for houses that die and rise again."""
     loaded = load(flags | settings, environ={"SCRIPTED_KEY": "sk-scripted"}, home=home, workspace=home)
-    async with open_app(sqlite.prepared(loaded)) as app:
+    async with open_app(sqlite.prepared_to_work(loaded)) as app:
         house = AgentHouse(app, model, app.catalogue.home)
         for name, head in agents.items():
             house.write(name, **head)

@@ -91,7 +91,7 @@ async def office(play: Script, wire: str = "chat", **settings: Any) -> AsyncGene
     server = ModelServer(play)
     async with fakes.serve(server.app()) as url:
         loaded = load(flags(url, wire) | settings, environ={"SCRIPTED_KEY": KEY})
-        async with open_app(sqlite.prepared(loaded)) as app:
+        async with open_app(sqlite.prepared_to_work(loaded)) as app:
             yield Office(app, server)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +56,14 @@ class Server:
     def fresh(self, like: str = "template1") -> str:
         """The address of a new database, empty or a copy of another one that nobody uses."""
         name = f"t{uuid.uuid4().hex}"
-        self.sql(f"CREATE DATABASE {name} TEMPLATE {like}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {like} {self._copying}")
         return self.of(name)
+
+    @cached_property
+    def _copying(self) -> str:
+        """Files are copied as files: from version 15 on they would go through the log, which takes twice as long."""
+        said = subprocess.run([self.programs / "postgres", "-V"], check=True, capture_output=True, text=True).stdout
+        return "STRATEGY file_copy" if int(re.findall(r"\d+", said)[0]) >= 15 else ""
 
     def drop(self, address: str) -> None:
         """Removes a database, whoever still uses it."""

@@ -27,6 +27,25 @@ def prepared(loaded: Loaded) -> Loaded:
     return loaded
 
 
+def prepared_to_work(loaded: Loaded) -> Loaded:
+    """The same settings, with that file and with the one beside it in which agents' attempts are noted."""
+    if not loaded.settings.database:
+        path = migrated(loaded.settings.data_dir / "outrider.db").with_suffix(".work.db")
+        if not path.exists():
+            path.write_bytes(_attempts())
+    return loaded
+
+
+@cache
+def _attempts() -> bytes:
+    from dbos import DBOS
+
+    with tempfile.TemporaryDirectory(prefix="outrider-attempts-") as folder:
+        path = Path(folder) / "attempts.db"
+        DBOS.migrate(f"sqlite:///{path}")
+        return path.read_bytes()
+
+
 @cache
 def _tables() -> bytes:
     folder = Path(tempfile.mkdtemp(prefix="outrider-tables-"))
