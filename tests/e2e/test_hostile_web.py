@@ -93,18 +93,21 @@ async def ask(http, url, cut):
     seconds = time.monotonic() - started
     return {"ending": ending, "text": text, "size": size, "seconds": seconds, "grown": memory("VmHWM") - before}
 
-async def main(urls):
+async def main(urls, slow):
     ports = [url.rsplit(":", 1)[1] for url in urls.values()]
     http = Http(Guard(EgressSettings(allow=[f"127.0.0.1:{port}" for port in ports])))
     await ask(http, urls["html_as_png"], False)
     found = {}
-    for trick, url in urls.items():
-        found[trick] = [await ask(http, url + "/?secret=key", cut) for cut in (False, True)]
+    for trick in [each for each in urls if each not in slow]:
+        found[trick] = [await ask(http, urls[trick] + "/?secret=key", cut) for cut in (False, True)]
+    asked = [ask(http, urls[trick] + "/?secret=key", cut) for trick in slow for cut in (False, True)]
+    answers = iter(await asyncio.gather(*asked))
+    found |= {trick: [next(answers), next(answers)] for trick in slow}
     await http.close()
     print(json.dumps(found))
 
 LIMITS = Limits(seconds=float(sys.argv[1]), body=5_000_000)
-asyncio.run(main(json.loads(sys.argv[2])))
+asyncio.run(main(json.loads(sys.argv[2]), json.loads(sys.argv[3])))
 """
 
 
@@ -112,7 +115,9 @@ asyncio.run(main(json.loads(sys.argv[2])))
 async def outcomes():
     async with AsyncExitStack() as servers:
         urls = {trick: await servers.enter_async_context(serve_hostile(handler)) for trick, handler in TRICKS.items()}
-        arguments = [sys.executable, "-W", "error", "-c", CLIENT, str(SECONDS), json.dumps(urls)]
+        # Those that only let us wait are waited for side by side, and together cost no more memory than one may.
+        slow = json.dumps(sorted(EXPECTED["timeout"]))
+        arguments = [sys.executable, "-W", "error", "-c", CLIENT, str(SECONDS), json.dumps(urls), slow]
         with anyio.fail_after(120):
             done = await anyio.run_process(arguments, check=False)
     assert done.returncode == 0, done.stderr.decode()
