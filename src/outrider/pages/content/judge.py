@@ -12,7 +12,7 @@ from outrider.pages.content.copies import without_copies
 from outrider.pages.content.features import describe
 from outrider.pages.content.kind import mean_of
 from outrider.pages.content.lexicon import columns
-from outrider.pages.content.mending import headed, mended
+from outrider.pages.content.mending import completed, headed, mended
 from outrider.pages.content.model import Model, likelihood, model
 from outrider.pages.content.select import kept
 from outrider.pages.content.signals import Signals
@@ -52,7 +52,8 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    chosen = headed(page, mended(page, np.flatnonzero(keep).tolist()), likely)
+    chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely)
+    chosen = headed(page, chosen, likely)
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 
 

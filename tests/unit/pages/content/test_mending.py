@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from outrider.pages.content.main import parsed
-from outrider.pages.content.mending import headed, mended
+from outrider.pages.content.mending import completed, headed, mended
 from outrider.pages.content.walk import cut_into_blocks
 
 TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
@@ -22,6 +22,7 @@ def chosen_of(source: str, dropped: set[str]) -> list[str]:
     [
         (TABLE, {"Port Depth"}),
         (TABLE, {"Port Depth", "Conwy 6 m"}),
+        (TABLE.replace("<th>", "<td>"), {"Port Depth"}),
         (f"<p>Depths<h3>Ports</h3>{TABLE}<p>So far", {"Ports", "Port Depth", "Aber 4 m", "Borth 2 m", "Conwy 6 m"}),
         ("<p>One<h2>Then</h2><p>Two", {"Then"}),
         ("<pre><div>one</div><div>two</div><div>three</div></pre>", {"two"}),
@@ -59,3 +60,33 @@ def test_a_heading_right_above_the_content_goes_with_it_unless_it_is_quite_unlik
 ):
     page = cut_into_blocks(parsed("<h1>Harbours</h1><h2>Aber</h2><p>Four metres</p><p>Subscribe").body)
     assert [page.texts[at] for at in headed(page, [2], np.array(likely, np.float32))] == kept
+
+
+LIST = "<ul><li>Aber<li>Borth<li>Conwy<li>Dale</ul>"
+CARDS = "<ul><li><h3>Aber, which has four metres</h3><p>Buy</p><li><h3>Borth</h3><li><h3>Conwy</h3></ul>"
+
+
+@pytest.mark.parametrize(
+    ("source", "dropped"),
+    [
+        (LIST, {"Borth", "Dale"}),
+        (CARDS, {"Buy"}),
+        ("<dl><dt>Port</dt><dd>Where ships lie.</dd></dl>", {"Port"}),
+        ("<dl><div><dt>Depth</dt><dd>4 m</dd></div></dl><p>Six knots", {"4 m"}),
+    ],
+)
+def test_a_list_is_kept_as_a_whole_if_half_of_it_is_unless_the_rest_is_quite_unlikely(source: str, dropped: set[str]):
+    page = cut_into_blocks(parsed(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    likely = np.full(len(page.texts), 0.2, np.float32)
+    assert completed(page, chosen, likely) == list(range(len(page.texts)))
+    assert (completed(page, chosen, likely * np.float32(0.1)) == chosen) == ("<dl>" not in source)
+
+
+@pytest.mark.parametrize(
+    ("source", "dropped"), [(LIST, {"Aber", "Borth", "Dale"}), (CARDS, {"Aber, which has four metres"})]
+)
+def test_what_is_not_half_of_a_list_brings_nothing_with_it(source: str, dropped: set[str]):
+    page = cut_into_blocks(parsed(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    assert completed(page, chosen, np.full(len(page.texts), 0.2, np.float32)) == chosen
