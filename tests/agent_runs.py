@@ -1,8 +1,6 @@
 """Apps whose agents think with scripted models and use the test's own tools, and processes that run such apps."""
 
 import os
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ import anyio
 
 import fakes
 import sqlite
+from forked import Nursery
 from model_apis import ModelServer, Script
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run
@@ -23,7 +22,6 @@ from outrider.settings import load
 
 KEY = "sk-very-secret"
 PATIENCE = 60.0  # seconds
-TESTS = Path(__file__).parent
 
 
 def flags(url: str, wire: str = "chat", **models: Any) -> dict[str, Any]:
@@ -99,26 +97,33 @@ class Worker:
     """A process of its own that begins a run, or takes up the runs of the dead.
 
     Args:
+        nursery: Forks it.
         home: Its home, and so its database.
         plugins: Where the tools' plugin is installed.
         url: The model's server.
         query: What to ask; None to only take up what others left.
     """
 
-    def __init__(self, home: Path, plugins: Path, url: str, query: str | None = None, database: str = "") -> None:
-        command = [sys.executable, str(TESTS / "agent_worker.py"), url, query or "", database]
-        path = os.pathsep.join((str(TESTS), str(plugins)))
-        environ = {**os.environ, "HOME": str(home), "PYTHONPATH": path, "SCRIPTED_KEY": KEY}
-        self._process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=home)
+    def __init__(
+        self, nursery: Nursery, home: Path, plugins: Path, url: str, query: str | None = None, database: str = ""
+    ) -> None:
+        reading, writing = os.pipe()
+        self._said = os.fdopen(reading)
+        environ = {**os.environ, "HOME": str(home), "PYTHONPATH": str(plugins), "SCRIPTED_KEY": KEY}
+        with os.fdopen(writing, "w") as output:
+            self._process = nursery.fork([url, query or "", database], environ, home, output)
 
     def line(self) -> str:
         """What it says next: the run's id, or that it is ready."""
-        assert self._process.stdout
-        return self._process.stdout.readline().strip()
+        return self._said.readline().strip()
 
     def kill(self) -> None:
         """Ends it as a power cut would."""
         self._process.kill()
-        self._process.wait()
-        assert self._process.stdout
-        self._process.stdout.close()
+        self._said.close()
+
+
+def nursery() -> Nursery:
+    """Where such processes come from."""
+    needed = ("outrider.agents.*", "outrider.toolsets.*", "outrider.app.*", "pydantic_ai.models.openai")
+    return Nursery("agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")

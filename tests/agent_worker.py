@@ -1,6 +1,4 @@
-"""A process that works on runs until it is killed: `python agent_worker.py MODEL_URL QUERY DATABASE`."""
-
-import sys
+"""A process that works on runs until it is killed, forked by `forked.Nursery`."""
 
 import anyio
 
@@ -23,5 +21,6 @@ async def main(url: str, query: str, database: str) -> None:
             await anyio.sleep(0.2)
 
 
-if __name__ == "__main__":
-    anyio.run(main, *sys.argv[1:4])
+def run(arguments: list[str]) -> None:
+    """Begins a run that asks QUERY, or takes up the runs of the dead: MODEL_URL QUERY DATABASE."""
+    anyio.run(main, *arguments)

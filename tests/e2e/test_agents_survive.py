@@ -11,7 +11,9 @@ import pytest
 import agent_tools
 import fakes
 from agent_runs import KEY, Worker, flags
+from agent_runs import nursery as warmed
 from agent_tools import lines
+from forked import Nursery
 from model_apis import Asked, ModelServer, Turn, script
 from outrider.agents.run import Run
 from outrider.app import App, open_app
@@ -30,13 +32,20 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def nursery() -> Generator[Nursery]:
+    made = warmed()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def workers(home: Path, plugins: Path) -> Generator[Start]:
+def workers(nursery: Nursery, home: Path, plugins: Path) -> Generator[Start]:
     """Starts worker processes, and ends those that still live."""
     started: list[Worker] = []
 
     def start(url: str, query: str | None = None, database: str = "") -> Worker:
-        started.append(Worker(home, plugins, url, query, database))
+        started.append(Worker(nursery, home, plugins, url, query, database))
         return started[-1]
 
     yield start

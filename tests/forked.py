@@ -1,0 +1,113 @@
+"""Processes that need not import everything anew: one that has forks them, and each then is as any other process.
+
+A `Nursery` runs a program of this folder, which has a function `run(arguments)`. What a test kills is a process of its
+own, with its own standard output, directory and environment; only its imports were done before.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+LONGEST = 1 << 20  # bytes of a wish
+
+
+class Child:
+    """A process that a nursery has forked."""
+
+    def __init__(self, pid: int) -> None:
+        self._watch = os.pidfd_open(pid)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would, and waits until it is gone."""
+        if self._watch >= 0:
+            if self.lives(0):
+                signal.pidfd_send_signal(self._watch, signal.SIGKILL)
+                select.select([self._watch], [], [])
+            os.close(self._watch)
+            self._watch = -1
+
+    def lives(self, seconds: float) -> bool:
+        """Whether it still lives after that time; what waits here takes nothing of its processor."""
+        return not select.select([self._watch], [], [], seconds)[0]
+
+
+class Nursery:
+    """Forks processes of one program.
+
+    Args:
+        program: The program's module, in this folder.
+        modules: What it imports beforehand; `outrider.agents.*` are all modules of a package.
+    """
+
+    def __init__(self, program: str, *modules: str) -> None:
+        self._socket, theirs = socket.socketpair()
+        command = [sys.executable, __file__, program, str(theirs.fileno()), *modules]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/")
+        theirs.close()
+
+    def fork(self, arguments: Sequence[str], environ: Mapping[str, str], folder: Path, output: IO[Any]) -> Child:
+        """A process with that environment, directory and standard output."""
+        wish = json.dumps([list(arguments), dict(environ), str(folder)]).encode()
+        socket.send_fds(self._socket, [wish], [output.fileno()])
+        return Child(int(self._socket.recv(32)))
+
+    def close(self) -> None:
+        """Ends the process that forks."""
+        self._socket.close()
+        self._process.wait()
+
+
+def _warm(name: str) -> None:
+    found = importlib.import_module(name.removesuffix(".*"))
+    if name.endswith("*"):
+        for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
+            importlib.import_module(module.name)
+
+
+def _serve(program: str, number: int, modules: Sequence[str]) -> None:
+    run = importlib.import_module(program).run
+    for name in modules:
+        _warm(name)
+    with socket.socket(fileno=number) as wishes:
+        while True:
+            wish, outputs, _, _ = socket.recv_fds(wishes, LONGEST, 1)
+            if not wish:
+                return
+            pid = os.fork()
+            if not pid:
+                wishes.close()
+                _become(run, *json.loads(wish), outputs[0])
+            os.close(outputs[0])
+            wishes.send(str(pid).encode())
+
+
+def _become(run: Any, arguments: list[str], environ: dict[str, str], folder: str, output: int) -> None:
+    os.dup2(output, 1)
+    os.close(output)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.path[:0] = [each for each in environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    code = 1
+    try:
+        run(arguments)
+        code = 0
+    except BaseException:  # noqa: BLE001 - as the interpreter would
+        sys.excepthook(*sys.exc_info())  # ty: ignore[invalid-argument-type]
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
