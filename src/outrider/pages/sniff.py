@@ -24,6 +24,7 @@ HTML_START = re.compile(
 FEED_START = re.compile(TYPED + rb"<(?:rss|feed|rdf:rdf)[\s>]", FLAGS)
 ODF_START = re.compile(TYPED + rb"<office:document[\s>]", FLAGS)
 JSON_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:["\[{\]]|-?\d|(?:true|false|null)\b))')
+JSON_FEED = b"//jsonfeed.org/version/"
 ROOT_START = re.compile(TYPED + rb"<(?:\w{1,20}:)?(opml|urlset|sitemapindex|tt)[\s>]", FLAGS)
 ROOTS = {
     b"opml": "text/x-opml", b"urlset": "application/sitemap+xml", b"sitemapindex": "application/sitemap+xml",
@@ -220,6 +221,8 @@ def _text_type(declared: str, head: bytes, url: str) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf")
     if found := _marked_up(declared, start):
         return found
+    if JSON_FEED in start and (declared in UNKNOWN or declared.endswith("json")) and JSON_START.match(start):
+        return "application/feed+json"
     if declared in UNKNOWN or (_office(declared) and not declared.endswith("-flat-xml")):
         return _unnamed(start, url)
     if (declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES) or (

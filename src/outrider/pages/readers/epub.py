@@ -1,6 +1,7 @@
 """E-books (EPUB 3.3, and 2 before it): the chapters in reading order, their XHTML read as web pages are."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -19,6 +20,11 @@ KIND = "e-book"
 CHAPTERS = 5_000
 PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"})
 FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # they hide fonts, not texts
+LABEL = re.compile(r"\[\^([\w-]{1,40})\]")
+NOTES = 5_000  # of one chapter
+NOTEREF = re.compile(r"""<a\s[^<>]{0,500}?epub:type\s*=\s*["'][^"'<>]{0,100}?\bnoteref\b[^<>]{0,500}>""")
+TARGET = re.compile(r"""\bhref\s*=\s*["']#([^"'<>\s]{1,100})["']""")
+NAMED = re.compile(r"""(\s(?:id=["']|href=["']#))([^"'<>\s]{1,100})(["'])""")
 HEAD = 300  # characters of a chapter in which its heading would stand
 
 
@@ -33,27 +39,51 @@ def read(source: Source) -> Document:
     draft = Draft(source, "epub")
     titles = book.contents()
     left = source.tags * ELEMENTS
+    labels: set[str] = set()
     for path in book.chapters():
         if draft.full or left < 0:
             draft.cut = True
             break
         body = book.archive.read(path)
         left -= body.count(b"<")
-        _chapter(draft, body, titles.get(path, ""))
+        _chapter(draft, body, titles.get(path, ""), labels)
     return draft.document(book.facts(), metadata=book.further())
 
 
-def _chapter(draft: Draft, body: bytes, title: str) -> None:
-    page = extract(decode(body)[0], main=False, chars=draft.source.chars, tags=draft.source.tags)
+def _chapter(draft: Draft, body: bytes, title: str, labels: set[str]) -> None:
+    page = extract(_noted(decode(body)[0]), main=False, chars=draft.source.chars, tags=draft.source.tags)
     text = page.markdown
     if not text.strip() or text == page.title:
         return
     if title and "#" not in text[:HEAD] and not text.lower().startswith(title.lower()):
         draft.heading(2, tidy(title))
-    draft.add(text)
+    draft.add(_relabelled(text, labels))
     for link in page.links:
         draft.address(link.url, link.text)
     draft.tables += page.tables[: max(0, 500 - len(draft.tables))]
+
+
+def _noted(source: str) -> str:
+    """A chapter whose notes are named as those of web pages are, by which they are told (EPUB 3.3 calls them so)."""
+    wanted = {found[1] for tag in NOTEREF.findall(source)[:NOTES] if (found := TARGET.search(tag))}
+    if not wanted:
+        return source
+
+    def named(found: re.Match[str]) -> str:
+        return f"{found[1]}fn-{found[2]}{found[3]}" if found[2] in wanted else found[0]
+
+    return NAMED.sub(named, source)
+
+
+def _relabelled(text: str, labels: set[str]) -> str:
+    """A chapter whose notes have labels of their own: most books count from 1 in each."""
+    found = set(LABEL.findall(text))
+    if found & labels:
+        chapter = next(at for at in range(2, CHAPTERS + 2) if not any(f"{at}-{each}" in labels for each in found))
+        text = LABEL.sub(rf"[^{chapter}-\1]", text)
+        found = {f"{chapter}-{each}" for each in found}
+    labels |= found
+    return text
 
 
 @dataclass

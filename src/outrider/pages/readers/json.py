@@ -17,17 +17,7 @@ def read_json(source: Source) -> Document:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return read_lines(source)
-    if is_feed(value):
-        from outrider.pages.readers.feed import read_json_feed
-
-        return read_json_feed(source)
     return _document(source, _pretty(value, text), title=_title(value))
-
-
-def is_feed(value: Any) -> bool:
-    """Whether a value is a JSON Feed (jsonfeed.org/version/1.1), which many servers call JSON only."""
-    version = value.get("version") if isinstance(value, dict) else None
-    return isinstance(version, str) and version.startswith("https://jsonfeed.org/version/")
 
 
 def read_lines(source: Source) -> Document:

@@ -1,5 +1,6 @@
 """OpenDocument (OASIS OpenDocument 1.3, ISO/IEC 26300): texts, sheets and slides, zipped or as one XML file."""
 
+import posixpath
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from outrider.pages.readers.parts.sheet import Sheet
 from outrider.pages.readers.parts.writing import Draft, inline, unmarked
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
 from outrider.pages.readers.text import fenced
+from outrider.pages.readers.word import written
 
 KIND = "OpenDocument file"
 LEFT_OUT = frozenset(
@@ -21,6 +23,7 @@ LEFT_OUT = frozenset(
     "text:sequence-decls text:variable-decls text:user-field-decls table:named-expressions table:database-ranges "
     "table:calculation-settings table:content-validations presentation:settings svg:title svg:desc".split()
 )
+OBJECTS = 500  # of one document that are looked into
 LISTED = frozenset({"outline", "subtitle"})
 FURNITURE = frozenset({"header", "footer", "date-time", "page-number"})
 
@@ -35,7 +38,7 @@ def read(source: Source) -> Document:
         Unavailable: code `broken_file`.
     """
     budget = Budget(source.tags * ELEMENTS)
-    content, styles, meta = _parts(source, budget)
+    content, styles, meta, objects = _parts(source, budget)
     looks = Looks()
     looks.learn(styles)
     looks.learn(content)
@@ -43,7 +46,7 @@ def read(source: Source) -> Document:
     if body is None:
         raise broken(source, KIND, "it has no body")
     draft = Draft(source, "opendocument")
-    writer = Writer(draft, looks)
+    writer = Writer(draft, looks, objects)
     writer.body(body)
     draft.cut = draft.cut or budget.spent
     facts = _facts(meta)
@@ -51,12 +54,12 @@ def read(source: Source) -> Document:
     return draft.document(facts, metadata=writer.metadata)
 
 
-def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element]:
-    """Content, styles and properties; all three the same root where the document is one XML file."""
+def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element, "Objects"]:
+    """Content, styles and properties, all three the same root where the document is one XML file; and its objects."""
     try:
         if source.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
             root = tree(source.body, budget)
-            return root, root, root
+            return root, root, root, Objects(None, budget)
         archive = Archive(source, KIND)
         if "content.xml" not in archive:
             raise broken(source, KIND, "its content is missing")
@@ -67,7 +70,29 @@ def _parts(source: Source, budget: Budget) -> tuple[Element, Element, Element]:
         content, styles, meta = (tree(part, budget) for part in parts)
     except MalformedXML as error:
         raise broken(source, KIND, f"it is malformed ({error})") from None
-    return content, styles, meta
+    return content, styles, meta, Objects(archive, budget)
+
+
+@dataclass
+class Objects:
+    """The formulas and charts that a document holds; of a single XML file they stand in their frames."""
+
+    archive: Archive | None
+    budget: Budget
+    left: int = OBJECTS
+
+    def of(self, frame: Element) -> Element:
+        """The content of the object in a frame; an empty element if there is none, or it is damaged."""
+        found = frame.find("draw:object")
+        if found is None or self.archive is None or found.children:
+            return found or Element("")
+        name = posixpath.normpath(f"{found.get('xlink:href')}/content.xml").lstrip("/")
+        self.left -= 1
+        try:
+            body = self.archive.read(name) if self.left >= 0 else b""
+            return Element("", {}, [tree(body, self.budget)]) if body else Element("")
+        except MalformedXML:
+            return Element("")
 
 
 def _facts(root: Element) -> dict[str, str]:
@@ -89,14 +114,16 @@ class Writer:
 
     draft: Draft
     looks: Looks
+    objects: Objects
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     _numbers: dict[int, int] = field(default_factory=dict)
     _code: list[str] = field(default_factory=list)
     _shift: int = 0
+    _counted: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.words = Words(self.draft, self.looks)
+        self.words = Words(self.draft, self.looks, objects=self.objects.of)
 
     def body(self, body: Element) -> None:
         for kind in body.elements():
@@ -139,7 +166,13 @@ class Writer:
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()
-            self._write(paragraph, inline(runs), unmarked(runs), title=look.title, quote=look.quote)
+            self._write(
+                paragraph,
+                inline(runs),
+                unmarked(runs),
+                title=look.title or paragraph.get("text:style-name") == "Title",
+                quote=look.quote,
+            )
         for box in boxes:
             self._blocks(box)
 
@@ -163,22 +196,37 @@ class Writer:
 
     def _list(self, element: Element, level: int, style: str) -> None:
         style = element.get("text:style-name") or style
-        number = 0
+        number = self._before(element, style)
         for item in element.each("text:list-item", "text:list-header"):
-            number += item.name == "text:list-item"
-            numbered = self.looks.lists.get(style, {}).get(level + 1, False)
-            marker = "-" if not numbered else f"{number}."
+            given = item.get("text:start-value")
+            number = int(given) if given.isdigit() and len(given) < 6 else number + (item.name == "text:list-item")
+            numbering = self.looks.lists.get(style, {}).get(level + 1)
+            marker = numbering.marker(number) if numbering else "-"
             first = True
             for child in item.elements():
                 if child.name == "text:list":
                     self._list(child, level + 1, style)
                 elif child.name in ("text:p", "text:h"):
-                    self.draft.item(level, inline(self.words.of(child)), marker) if first else self.draft.add(
-                        "    " * (level + 1) + inline(self.words.of(child))
-                    )
+                    text = inline(self.words.of(child))
+                    if first:
+                        self.draft.item(level, *written(text, marker))
+                    else:
+                        self.draft.add("    " * (level + 1) + text)
                     first = False
                 else:
                     self._block(child)
+        for name in (element.get("id"), f"style {style}", self._root(element)):
+            self._counted[name] = number
+
+    def _before(self, element: Element, style: str) -> int:
+        """The number of the item before a list that goes on from another one; 0 if it begins."""
+        if element.get("text:continue-list"):
+            return self._counted.get(self._root(element), 0)
+        return self._counted.get(f"style {style}", 0) if element.get("text:continue-numbering") == "true" else 0
+
+    @staticmethod
+    def _root(element: Element) -> str:
+        return element.get("text:continue-list") or element.get("id")
 
     def _table(self, sheet: Sheet) -> None:
         """A table of a text: no gaps in it mean anything, so it is one."""
@@ -220,7 +268,9 @@ class Writer:
         for shape in slide.elements():
             kind = shape.get("presentation:class")
             if shape.name == "presentation:notes":
-                said = "\n".join(text for each in shape.all("draw:text-box") if (text := self.words.text(each)))
+                frames = (each for each in shape.all("draw:frame") if each.get("presentation:class") not in FURNITURE)
+                boxes = (box for frame in frames for box in frame.each("draw:text-box"))
+                said = "\n".join(text for each in boxes if (text := self.words.text(each)))
                 self.draft.quote(f"Notes: {said}" if said else "")
             elif kind == "title":
                 text = self.words.text(shape)

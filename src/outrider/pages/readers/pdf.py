@@ -34,6 +34,9 @@ SCANNED = (
     "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
     "its letters recognised first, for instance with `ocrmypdf`.)"
 )
+END = 2_048  # bytes in which the mark of a file's end stands (ISO 32000-1 annex H.3.18)
+XFA = "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one there.)"
+ATTACHMENTS = 200
 PROGRAM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
 UNTOLD = frozenset({"", "untitled", "anonymous", "unspecified", "unknown", "user", "none", "null"})
 
@@ -91,9 +94,28 @@ class Book:
                 self._write(block, number)
             for remark in page.remarks:
                 self.draft.quote(remark)
+        self._attached(facts)
         if len(pages) < total:
             self.draft.add(f"--- {total - len(pages)} more pages were not read ---")
         return self.draft.document(self._facts(), metadata=facts)
+
+    def _attached(self, facts: dict[str, Any]) -> None:
+        """Names the files that the document carries along, and tells a form that is none to PDFium."""
+        import pypdfium2
+
+        if self.pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
+            self.draft.add(XFA)
+        names: list[str] = []
+        try:
+            count = min(ATTACHMENTS, self.pdf.count_attachments())
+            names = [line_of(self.pdf.get_attachment(at).get_name(), 300) for at in range(count)]
+        except (pypdfium2.PdfiumError, ValueError):
+            return
+        if names:
+            facts["attachments"] = names
+            self.draft.add("Attachments:")
+            for name in names:
+                self.draft.item(0, name)
 
     def _pages(self) -> list[Page]:
         pages: list[Page] = []
@@ -234,9 +256,17 @@ def _running_heads(pages: list[Page]) -> set[str]:
 
 
 def _explained(source: Source, error: Any) -> Exception:
+    if b"/Encrypt" not in source.body and b"/XRef" not in source.body:  # PDFium may still tell an older file's error
+        return broken(source, "PDF", _damage(source.body))
     if getattr(error, "err_code", None) == PASSWORD or "password" in str(error).lower():
         return encrypted(source, "PDF")
-    return broken(source, "PDF")
+    return broken(source, "PDF", _damage(source.body))
+
+
+def _damage(body: bytes) -> str:
+    if re.search(rb"/Count\s+0\b", body) and b"%%EOF" in body[-END:]:
+        return "it has no pages"
+    return "it cannot be opened" if b"%%EOF" in body[-END:] else "it is cut, its end is missing"
 
 
 reader = Reader(

@@ -8,7 +8,8 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
 from outrider.pages.readers.parts.word_runs import HYPERLINK
-from outrider.pages.readers.parts.writing import Draft, Run, inline, unmarked
+from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
+from outrider.pages.readers.word import Cell, grid
 
 TOKENS = 8  # for each tag that may be looked at in a page
 KEPT = frozenset({"fonttbl", "stylesheet", "info", "title", "author", "subject", "creatim", "fldinst", "footnote",
@@ -26,6 +27,9 @@ TOGGLES = {"b": "bold", "i": "italic", "strike": "struck", "striked": "struck", 
 HEADING = re.compile(r"heading ([1-9])")
 BULLETS = re.compile(r"^\W{0,3}$")
 NUMBER = re.compile(r"^(\d{1,9})[.)]$")
+QUOTES = frozenset({"quote", "intense quote", "block text", "quotations"})
+WIDEST = 60  # columns
+CLOSE = 30  # twips between ends of cells that are one
 FONTS = 5_000
 STYLES = 5_000
 
@@ -69,7 +73,10 @@ class Writer:
     _runs: list[Run] = field(default_factory=list)
     _paragraph: Paragraph = field(default_factory=Paragraph)
     _cells: list[str] = field(default_factory=list)
-    _rows: list[list[str]] = field(default_factory=list)
+    _rows: list[list[tuple[str, int, str]]] = field(default_factory=list)
+    _row: list[tuple[int, str]] = field(default_factory=list)
+    _merged: str = ""
+    _shift: int = 0
     _held: list[str] = field(default_factory=list)
     _bytes: bytearray = field(default_factory=bytearray)
     _fonts: dict[int, str] = field(default_factory=dict)
@@ -129,7 +136,7 @@ class Writer:
         elif now.hidden:
             self.draft.hidden += bool(text.strip())
         else:
-            self._runs.append(Run(text, now.bold, now.italic, now.struck, now.address or ""))
+            self._runs.append(Run(raised(text, now.rise), now.bold, now.italic, now.struck, now.address or ""))
 
     def _edge(self, ended: State | None) -> None:
         """What a group has gathered is used at its end."""
@@ -163,6 +170,8 @@ class Writer:
             self._text(chr(word.value or 0))
         elif name in LETTERS:
             self._text(LETTERS[name])
+        elif name == "deleted" and word.on and self._stack.now.to == "":
+            self._stack.change(to="-")
         elif name in TOGGLES:
             self._stack.change(**{TOGGLES[name]: word.on})
         elif name in WORDS:
@@ -201,7 +210,7 @@ class Writer:
             marker = self._paragraph.marker
             self._paragraph = Paragraph(marker=marker)
         else:
-            self._stack.change(bold=False, italic=False, struck=False, hidden=False)
+            self._stack.change(bold=False, italic=False, struck=False, hidden=False, rise=0)
 
     def shape(self, word: Word) -> None:
         """A word about the paragraph, or in a table of styles or fonts."""
@@ -232,6 +241,10 @@ class Writer:
         elif word.name == "fcharset" and value in CHARSETS and len(self._fonts) < FONTS:
             self._fonts[self._stack.now.font] = CHARSETS[value]
 
+    def risen(self, word: Word) -> None:
+        """Characters stand above or below the line, or on it again."""
+        self._stack.change(rise={"super": 1, "sub": -1}.get(word.name, 0) if word.on else 0)
+
     def linked(self, _word: Word) -> None:
         """The result of a field begins: it leads where the field says."""
         self._stack.change(to=self._stack.now.to if self._stack.now.to == "-" else "", address=self._link)
@@ -243,34 +256,60 @@ class Writer:
             self._runs.append(Run(" "))
         elif self._stack.now.to:
             return
-        elif word.name in ("cell", "nestcell"):
+        elif word.name in ("nestcell", "nestrow"):  # a table in a cell becomes its words
+            self._runs.append(Run(" "))
+        elif word.name == "cell":
             self._cells.append(inline(self._runs))
-            self._runs = []
-        elif word.name in ("row", "nestrow"):
-            if any(self._cells):
-                self._rows.append(self._cells)
-            self._cells = []
+            self._runs, self._paragraph.marker = [], ""
+        elif word.name == "row":
+            self._end_row()
         elif self._paragraph.in_table:
             self._runs.append(Run(" "))
         else:
             self._end_table()
             self._end_paragraph()
 
+    def edges(self, word: Word) -> None:
+        """Where the cells of a row end, and whether they go on from the one before or above."""
+        if self._stack.now.to:  # of a table in a cell
+            return
+        if word.name == "trowd":
+            self._row = []
+            self._merged = ""
+        elif word.name != "cellx":
+            self._merged = word.name
+        elif len(self._row) < WIDEST:
+            self._row.append((word.value or 0, self._merged))
+            self._merged = ""
+
+    def _end_row(self) -> None:
+        cells, self._cells = self._cells, []
+        if self._row and not any(cells[len(self._row) :]):
+            del cells[len(self._row) :]
+        if any(cells):
+            known = [*self._row[: len(cells)], *((0, "") for _ in cells[len(self._row) :])]
+            self._rows.append([(text, *edge) for text, edge in zip(cells, known, strict=True)])
+
     def _end_table(self) -> None:
-        if self._cells:
-            self._rows.append(self._cells)
-        rows, self._rows, self._cells = self._rows, [], []
-        self.draft.rows(rows)
+        self._end_row()
+        rows, self._rows = self._rows, []
+        self.draft.rows(_grid(rows))
 
     def _end_paragraph(self) -> None:
         runs, self._runs = self._runs, []
         about, self._paragraph = self._paragraph, replace(self._paragraph, marker="")
-        level = about.outline or _level(self._styles.get(about.style, ""))
+        style = self._styles.get(about.style, "").strip("; ").lower()
+        level = about.outline or _level(style)
         text = inline(runs)
         if not text:
             return
-        if level:
-            self.draft.heading(level, unmarked(runs))
+        if style == "title":
+            self._shift = 1
+            self.draft.heading(1, unmarked(runs))
+        elif level:
+            self.draft.heading(level + self._shift, unmarked(runs))
+        elif style in QUOTES:
+            self.draft.quote(text)
         elif about.marker:
             number = NUMBER.match(about.marker)
             bare = BULLETS.match(about.marker) or number
@@ -278,6 +317,29 @@ class Writer:
             self.draft.item(about.level, text if bare else f"{about.marker} {text}", marker)
         else:
             self.draft.add(text)
+
+
+def _grid(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
+    """The rows by the places where their cells end: one that goes over several stands in each of them."""
+    ends: list[int] = []
+    for end in sorted({end for row in rows for _, end, _ in row}):
+        if not ends or end - ends[-1] > CLOSE:
+            ends.append(end)
+    if 0 in ends or not 1 < len(ends) <= WIDEST:
+        return [[text for text, _, _ in row] for row in rows]
+    made = []
+    for row in rows:
+        cells: list[Cell] = []
+        before = 0
+        for text, end, merged in row:
+            at = sum(each <= end + CLOSE for each in ends)
+            if merged == "clmrg" and cells:
+                cells[-1].span += max(1, at - before)
+            else:
+                cells.append(Cell(text, max(1, at - before), continued=merged == "clvmrg"))
+            before = at
+        made.append(cells)
+    return grid(made)
 
 
 def _level(style: str) -> int:
@@ -290,6 +352,8 @@ WORDS = {
     **dict.fromkeys(("s", "outlinelevel", "ilvl", "intbl", "yr", "mo", "dy"), Writer.shape),
     **dict.fromkeys(("ansicpg", "uc", "f", "fcharset"), Writer.letters),
     **dict.fromkeys(("par", "sect", "page", "cell", "nestcell", "row", "nestrow"), Writer.ends),
+    **dict.fromkeys(("super", "sub", "nosupersub"), Writer.risen),
+    **dict.fromkeys(("trowd", "cellx", "clmrg", "clvmrg"), Writer.edges),
     "fldrslt": Writer.linked,
 }
 reader = Reader("rtf", ("application/rtf", "text/rtf"), read, suffixes=(".rtf",), rank=40)

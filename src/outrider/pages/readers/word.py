@@ -119,7 +119,7 @@ class Body:
             self.draft.add(text)
             return
         own, level = numbering(properties)
-        self.draft.item(level if own else style.level, *_item(text, marker))
+        self.draft.item((level if own else style.level) or style.depth, *written(text, marker))
 
     def _style(self, properties: Element | None) -> Style:
         return self.styles.of((properties.value("w:pStyle", attribute="w:val") or "") if properties else "")
@@ -220,7 +220,7 @@ def grid(rows: list[list[Cell]]) -> list[list[str]]:
     return made
 
 
-def _item(text: str, marker: str) -> tuple[str, str]:
+def written(text: str, marker: str) -> tuple[str, str]:
     """An item's text and its marker in Markdown, which knows bullets and plain numbers only."""
     plain = marker.removesuffix(".").removesuffix(")")
     if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):

@@ -40,3 +40,13 @@ def test_a_long_book_is_cut_and_says_so():
     document = read(epub({f"{at}.xhtml": f"<p>{'word ' * 200}</p>" for at in range(50)}), chars=3_000)
     assert len(document.markdown) < 3_200
     assert document.metadata["cut"] is True
+
+
+def test_notes_of_each_chapter_keep_their_own_labels():
+    note = (
+        '<p>Text<a epub:type="noteref" href="#n1">1</a>.</p><aside epub:type="footnote" id="n1"><p>Of {}.</p></aside>'
+    )
+    text = read(epub({"a.xhtml": note.format("ebb"), "b.xhtml": note.format("flood")})).markdown
+    assert "[^1]: Of ebb." in text
+    assert "Text[^2-1]." in text
+    assert "[^2-1]: Of flood." in text

@@ -94,3 +94,42 @@ def test_a_file_with_a_password_says_so(kind: str):
     with pytest.raises(Refused) as caught:
         read(odf(kind, "", **{"META-INF__manifest.xml": manifest}))
     assert caught.value.code == "encrypted"
+
+
+def test_lists_go_on_where_they_say_and_count_as_they_say():
+    styles = "".join(
+        f'<text:list-style style:name="L{way}"><text:list-level-style-number text:level="1" style:num-format="{way}"/>'
+        "</text:list-style>"
+        for way in "1a"
+    )
+    item = "<text:list-item {}><text:p>{}</text:p></text:list-item>"
+    seven = item.format('text:start-value="7"', "seven")
+    body = (
+        f'<text:list xml:id="x" text:style-name="L1">{item.format("", "one")}</text:list><text:p>between</text:p>'
+        f'<text:list text:continue-list="x" text:style-name="L1">{item.format("", "two")}{seven}</text:list>'
+        f'<text:p>last</text:p><text:list text:style-name="La">{item.format("", "ay")}</text:list>'
+    )
+    text = read(odf("text", body, styles)).markdown
+    assert text == "1. one\n\nbetween\n\n2. two\n7. seven\n\nlast\n\n- a. ay"
+
+
+def test_a_formula_is_latex():
+    math = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mfrac><mi>a</mi><mi>b</mi></mfrac>'
+        '<annotation encoding="StarMath 5.0">a over b</annotation></semantics></math>'
+    )
+    frame = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    document = read(odf("text", f"<text:p>Half is {frame}.</text:p>", **{"Object 1__content.xml": math}))
+    assert document.markdown == r"Half is $\frac{a}{b}$."
+
+
+def test_exponents_and_remarks_on_cells():
+    styles = style("S", '<style:text-properties style:text-position="super 58%"/>')
+    body = '<text:p>10<text:span text:style-name="S">6</text:span></text:p>'
+    assert read(odf("text", body, styles)).markdown == "10⁶"
+    note = "<office:annotation><dc:creator>Tom</dc:creator><text:p>Sure?</text:p></office:annotation>"
+    row = ROW.format(f"<table:table-cell>{note}<text:p>41</text:p></table:table-cell>{CELL.format('x', '')}")
+    sheet = f'<table:table table:name="S">{row}</table:table>'
+    assert read(odf("spreadsheet", sheet)).markdown.endswith(
+        "| 41 | x |\n| --- | --- |\n\n> Comment at A1 by Tom: Sure?"
+    )

@@ -1,6 +1,9 @@
 """PDF: what programs draw besides words, which way words run, and what nobody sees."""
 
+import pytest
+
 from documents import read
+from outrider.core.errors import Unavailable
 from outrider.pages import Document
 
 TYPE = "<< /Type /Font /Subtype /Type1 /BaseFont"
@@ -146,3 +149,27 @@ def test_names_that_a_program_gives_without_being_told_are_no_title():
 
 def test_a_scanned_one_says_what_to_do():
     assert "ocrmypdf" in read(page("0 0 1 rg 0 0 9 9 re f")).markdown
+
+
+def test_files_that_it_carries_along_are_named():
+    names = "/Names << /EmbeddedFiles << /Names [(tide.csv) 5 0 R] >> >>"
+    spec = "<< /Type /Filespec /F (tide.csv) /UF (tide.csv) /EF << /F 6 0 R >> >>"
+    document = read(
+        page(words(72, 700, "See the table."), "", spec, "<< /Length 1 >>\nstream\nx\nendstream", catalog=names)
+    )
+    assert body(document).endswith("Attachments:\n\n- tide.csv")
+    assert document.metadata["attachments"] == ["tide.csv"]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (page("")[:-40], "its end is missing"),
+        (page("").replace(b"/Kids [3 0 R] /Count 1", b"/Kids [] /Count 0"), "no pages"),
+        (b"", "empty"),
+    ],
+)
+def test_a_broken_one_says_why(data: bytes, why: str):
+    with pytest.raises(Unavailable, match=why) as caught:
+        read(data, "x.pdf")
+    assert caught.value.code == "broken_file"

@@ -89,3 +89,26 @@ WORDS = [
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 def test_any_order_of_control_words_is_read(words: list[str]):
     assert read(rtf(" ".join(words))).kind == "rtf"
+
+
+def test_cells_stand_in_the_columns_where_they_end():
+    wide, narrow = r"\trowd\cellx2000\cellx6000", r"\trowd\cellx2000\cellx4000\cellx6000"
+    below = r"\trowd\clvmrg\cellx2000\cellx4000\cellx6000"
+    body = (
+        rf"{wide}\intbl a\cell b\cell\row{narrow}\intbl c\cell d\cell e\cell\row"
+        rf"{below}\intbl\cell f\cell {{\b g}}\nestcell h\nestcell\nestrow\cell\row\pard end\par"
+    )
+    document = read(rtf(body))
+    assert document.tables == [[["a", "b", "b"], ["c", "d", "e"], ["c", "f", "**g** h"]]]
+
+
+def test_what_was_deleted_is_gone_and_numbers_of_ten_digits_are_no_text():
+    body = (
+        r"\pard Kept {\revised\revdttm-2074015744 new}{\deleted\revdttmdel-2074015744 old} 10{\super 6} CO{\sub 2}\par"
+    )
+    assert read(rtf(body)).markdown == "Kept new 10⁶ CO₂"
+
+
+def test_titles_and_quotes_are_told_by_their_styles():
+    body = r"{\stylesheet{\s1 Title;}{\s2 Quote;}{\s3 heading 1;}}\pard\s1 Tides\par\pard\s3 Ebb\par\pard\s2 Low.\par"
+    assert read(rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."

@@ -110,3 +110,22 @@ def test_a_long_document_is_cut_and_says_so(chars: int):
     assert len(document.markdown) < chars + 200
     assert document.markdown.endswith("(the rest of this document was not read: it is longer than the limit)")
     assert document.metadata["cut"] is True
+
+
+def test_exponents_indices_and_signs_of_other_fonts():
+    above, below = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
+    sign = '<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>'
+    body = p(run("10") + run("6", above) + run(" CO") + run("2", below) + run(" the 4") + run("th ", above) + sign)
+    assert read(docx(body)).markdown == "10⁶ CO₂ the 4th ✓"
+
+
+def test_lists_that_word_nests_by_name_are_nested():
+    style = '<w:style w:type="paragraph" w:styleId="B{0}"><w:name w:val="List Bullet{1}"/>{2}</w:style>'
+    listed = '<w:pPr><w:numPr><w:numId w:val="2"/></w:numPr></w:pPr>'
+    styles = style.format(1, "", listed) + style.format(2, " 2", listed)
+    body = p("one", "B1") + p("deep", "B2") + p("two", "B1")
+    assert read(docx(body, styles=styles)).markdown == "- one\n    - deep\n- two"
+
+
+def test_a_document_without_words_says_so():
+    assert read(docx(p(""))).markdown == "(this document holds no text)"

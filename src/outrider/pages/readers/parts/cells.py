@@ -26,6 +26,15 @@ class Place(NamedTuple):
     row: int
     column: int
 
+    @property
+    def name(self) -> str:
+        """As sheets call it: `B2`."""
+        letters, left = "", self.column
+        while left > 0:
+            left, letter = divmod(left - 1, 26)
+            letters = chr(65 + letter) + letters
+        return f"{letters}{self.row}"
+
 
 def place(reference: str) -> Place | None:
     """The place that `B2` names; None if it names none."""

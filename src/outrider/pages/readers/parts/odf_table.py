@@ -52,6 +52,9 @@ def _row(sheet: Sheet, row: Element, number: int, words: Callable[[Element], str
             for at in range(min(times, COLUMNS)):
                 sheet.put(Place(number, column + at + 1), text, typed=typed)
             _merge(sheet, cell, Place(number, column + 1))
+        for note in cell.each("office:annotation"):
+            who = note.find("dc:creator")
+            sheet.comments.append((Place(number, column + 1).name, who.text if who else "", words(note)))
         column += times
 
 

@@ -1,8 +1,11 @@
 """The words of OpenDocument: paragraphs, spans, links, notes and styles (OASIS OpenDocument 1.3 part 3)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 
-from outrider.pages.readers.parts.writing import Draft, Run, inline
+from outrider.pages.readers.parts.odf_objects import chart, latex
+from outrider.pages.readers.parts.word_styles import count
+from outrider.pages.readers.parts.writing import Draft, Run, inline, raised
 from outrider.pages.readers.parts.xml import Element
 
 CHAIN = 20  # styles that one may be based on
@@ -11,6 +14,8 @@ LEFT_OUT = frozenset(
     "text:bookmark text:bookmark-start text:bookmark-end text:reference-mark text:hidden-text text:ruby-text "
     "svg:title svg:desc office:event-listeners text:change text:change-start text:change-end".split()
 )
+FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+SPACES = {"text:tab": " ", "text:line-break": "\n", "text:s": " "}
 BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
 
@@ -26,17 +31,32 @@ class Look:
     title: bool = False
     quote: bool = False
     code: bool = False
+    raised: bool = False
+    lowered: bool = False
 
 
 MAKES = tuple(each.name for each in fields(Look) if each.name != "parent")
 
 
+@dataclass(frozen=True)
+class Numbering:
+    """How a level of a list writes its numbers."""
+
+    format: str = "decimal"
+    before: str = ""
+    after: str = ""
+
+    def marker(self, number: int) -> str:
+        """What stands before an item."""
+        return f"{self.before}{count(number, self.format)}{self.after or '.'}"
+
+
 @dataclass
 class Looks:
-    """The styles by family and name, and the kinds of lists by name: whether each level is numbered."""
+    """The styles by family and name, and how each level of a list is numbered, by the list's name."""
 
     looks: dict[str, Look] = field(default_factory=dict)
-    lists: dict[str, dict[int, bool]] = field(default_factory=dict)
+    lists: dict[str, dict[int, Numbering]] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
 
     def learn(self, root: Element) -> None:
@@ -44,9 +64,15 @@ class Looks:
         for each in root.all("style:style", "text:list-style"):
             if each.name == "text:list-style":
                 numbered = {
-                    int(level): child.name == "text:list-level-style-number"
-                    for child in each.elements()
-                    if (level := child.get("text:level")).isdigit() and len(level) < 3
+                    int(level): Numbering(
+                        FORMATS.get(child.get("style:num-format", "1"), "decimal"),
+                        child.get("style:num-prefix")[:5],
+                        child.get("style:num-suffix")[:5],
+                    )
+                    for child in each.each("text:list-level-style-number")
+                    if (level := child.get("text:level")).isdigit()
+                    and len(level) < 3
+                    and child.get("style:num-format", "1")
                 }
                 self.lists[each.get("style:name")] = numbered
             else:
@@ -67,6 +93,7 @@ class Looks:
 
 def _look(style: Element) -> Look:
     words = style.find("style:text-properties") or Element("")
+    place = words.get("style:text-position")
     names = {style.get("style:name"), style.get("style:display-name"), style.get("style:parent-style-name")}
     return Look(
         style.get("style:parent-style-name"),
@@ -76,8 +103,14 @@ def _look(style: Element) -> Look:
         hidden=words.get("text:display") == "none",
         title="Title" in names,
         quote="Quotations" in names,
+        raised=place.startswith("super") or (place[:1].isdigit() and not place.startswith("0")),
+        lowered=place.startswith(("sub", "-")),
         code=bool(names & {"Preformatted_20_Text", "Preformatted Text"}),
     )
+
+
+def _nothing(_: Element) -> Element:
+    return Element("")
 
 
 @dataclass
@@ -87,6 +120,7 @@ class Words:
     Args:
         draft: Remembers links and what was hidden.
         looks: The styles.
+        objects: The content of a formula or a chart that stands in a frame; an empty element if there is none.
     """
 
     draft: Draft
@@ -94,18 +128,22 @@ class Words:
     boxes: list[Element] = field(default_factory=list)
     notes: list[tuple[str, Element]] = field(default_factory=list)
     comments: int = 0
+    objects: Callable[[Element], Element] = _nothing
+    _exact: bool = False
     _runs: list[Run] = field(default_factory=list)
 
     def of(self, paragraph: Element) -> list[Run]:
         """The paragraph's runs."""
         self._runs = []
         look = self.looks.of("paragraph", paragraph.get("text:style-name"))
+        self._exact = look.code
         self._inside(paragraph, Run("", bold=False), hidden=look.hidden)
         return self._runs
 
     def text(self, element: Element) -> str:
         """All paragraphs in an element as one line."""
-        texts = (inline(self.of(each)) for each in element.outermost("text:p", "text:h"))
+        found = element.outermost("text:p", "text:h", "office:annotation", "draw:object")
+        texts = (inline(self.of(each)) for each in found if each.name in ("text:p", "text:h"))
         return " ".join(" ".join(text.split()) for text in texts if text)
 
     def _inside(self, element: Element, style: Run, *, hidden: bool) -> None:
@@ -119,6 +157,7 @@ class Words:
 
     def _add(self, text: str, style: Run, *, blank: bool = False) -> None:
         text = " " if blank else text.replace("\n", " ").replace("\t", " ")
+        text = raised(text, style.rise)
         self._runs.append(Run(text, style.bold, style.italic, style.struck, style.address, style.literal))
 
     def _piece(self, piece: Element, style: Run, *, hidden: bool) -> None:
@@ -129,8 +168,8 @@ class Words:
         elif name == "text:a":
             address = self.draft.address(piece.get("xlink:href"), piece.text)
             self._inside(piece, Run("", style.bold, style.italic, style.struck, address), hidden=hidden)
-        elif name in ("text:s", "text:tab", "text:line-break"):
-            self._runs.append(Run("\n" if name == "text:line-break" else " "))
+        elif name in SPACES:
+            self._runs.append(Run(SPACES[name] * self._spaces(piece)))
         elif name == "text:note":
             self._note(piece)
         elif name == "office:annotation":
@@ -139,6 +178,11 @@ class Words:
             self._frame(piece)
         elif name not in LEFT_OUT:
             self._inside(piece, style, hidden=hidden)
+
+    def _spaces(self, piece: Element) -> int:
+        """How many spaces are meant; they tell something in listings only."""
+        given = piece.get("text:c")
+        return min(200, int(given)) if self._exact and given.isdigit() and len(given) < 4 else 1
 
     def _note(self, note: Element) -> None:
         label = f"{'e' if note.get('text:note-class') == 'endnote' else ''}{len(self.notes) + 1}"
@@ -156,6 +200,16 @@ class Words:
         if boxes:
             self.boxes += boxes
             return
+        content = self.objects(frame)
+        if formula := latex(content):
+            beside = any(run.text.strip() for run in self._runs)
+            self._runs.append(Run(formula.replace("$$", "$") if beside else formula, literal=True))
+            return
+        title, rows = chart(content)
+        if rows:
+            self.draft.add(f"Chart: {title or 'untitled'}")
+            self.draft.rows(rows)
+            return
         said = next((each.text for each in frame.each("svg:desc", "svg:title") if each.text.strip()), "")
         if said:
             self._runs.append(Run(f"(picture: {' '.join(said.split())[:500]})", literal=True))
@@ -163,5 +217,11 @@ class Words:
 
 def _styled(run: Run, look: Look) -> Run:
     return Run(
-        "", run.bold or look.bold, run.italic or look.italic, run.struck or look.struck, run.address, run.literal
+        "",
+        run.bold or look.bold,
+        run.italic or look.italic,
+        run.struck or look.struck,
+        run.address,
+        run.literal,
+        run.rise or look.raised - look.lowered,
     )

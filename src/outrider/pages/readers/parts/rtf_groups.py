@@ -7,7 +7,8 @@ from typing import Any
 
 # Possessive throughout: each byte is looked at once.
 TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32}+)(-?\d{1,9}+)?+ ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]++|([^\\{}\r\n]++)", re.DOTALL
+    rb"\\([a-zA-Z]{1,32}+)(-?\d{1,10}+)?+ ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]++|([^\\{}\r\n]++)",
+    re.DOTALL,
 )
 DEPTH = 1_000  # groups deeper than this belong to the one above them
 CHARSETS = {  # \fcharset to code page
@@ -103,6 +104,7 @@ class State:
     font: int = -1
     skipped: int = 1  # bytes that stand for a Unicode character where it is not known (\\uc)
     address: str = ""
+    rise: int = 0
 
 
 class Stack:

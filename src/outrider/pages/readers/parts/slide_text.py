@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from outrider.pages.readers.parts.math import latex
 from outrider.pages.readers.parts.opc import Relation
 from outrider.pages.readers.parts.word_styles import count
-from outrider.pages.readers.parts.writing import Draft, Run, inline, unmarked
+from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
 from outrider.pages.readers.parts.xml import Element
 
 ON = frozenset({"1", "true"})
@@ -29,8 +29,9 @@ def _run(piece: Element, draft: Draft, relations: Mapping[str, Relation]) -> Run
     properties = piece.find("a:rPr") or Element("")
     text = "".join(each.text for each in piece.each("a:t")).replace("\v", "\n").replace("_x000D_", "")
     link = relations.get(properties.value("a:hlinkClick", attribute="r:id") or "")
+    rise = properties.get("baseline")
     return Run(
-        text,
+        raised(text, (-1 if rise.startswith("-") else 1) if rise.strip("-0") else 0),
         bold=properties.get("b") in ON,
         italic=properties.get("i") in ON,
         struck=properties.get("strike") not in ("", "noStrike"),

@@ -6,13 +6,24 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.readers.parts.math import latex
 from outrider.pages.readers.parts.opc import Relation
-from outrider.pages.readers.parts.writing import Draft, Run
+from outrider.pages.readers.parts.writing import Draft, Run, raised
 from outrider.pages.readers.parts.xml import Element
 
 HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*"?([^"\s]+)')
 OFF = frozenset({"0", "false", "off", "none"})
 LEFT_OUT = frozenset({"w:del", "w:moveFrom", "w:pPr", "w:rPr", "mc:Fallback", "w:sdtPr", "w:delText", "w:sectPr"})
-SIGNS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " "}
+SIGNS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " ", "w:sym": ""}
+DRAWINGS = frozenset({"w:drawing", "w:pict", "w:object", "mc:AlternateContent"})
+RISES = {"superscript": 1, "subscript": -1}
+# What the fonts of signs show at these places (Unicode's mappings of Wingdings and Symbol), as far as texts use them.
+WINGDINGS = {
+    0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x76: "❖", 0x78: "☒", 0x9F: "•", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
+    0xE0: "→", 0xDF: "←", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+}  # fmt: skip
+GREEK = dict(zip(range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
+    zip(range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
+)
+SYMBOL = GREEK | {0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•", 0xB9: "≠", 0xBB: "≈", 0xAE: "→"}
 NOTES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commentReference": "c"}
 
 
@@ -81,8 +92,10 @@ class Words:
         properties = run.find("w:rPr") or Element("")
         hidden = _on(properties, "w:vanish")
         address = next((each.address for each in reversed(self._fields) if each.address), address)
+        place = properties.value("w:vertAlign", attribute="w:val") or ""
         style = Run(
             "",
+            rise=RISES.get(place, 0),
             bold=_on(properties, "w:b"),
             italic=_on(properties, "w:i"),
             struck=_on(properties, "w:strike") or _on(properties, "w:dstrike"),
@@ -102,20 +115,18 @@ class Words:
         elif hidden:
             self.draft.hidden += bool(piece.text.strip())
         elif text := self._text(piece):
-            self._runs.append(replace(style, text=text, literal=piece.name in NOTES))
+            self._runs.append(replace(style, text=raised(text, style.rise), literal=piece.name in NOTES))
 
     def _text(self, piece: Element) -> str:
         if piece.name == "w:t":
             return piece.text.replace("\n", " ").replace("\u00a0", " ")
         if piece.name in SIGNS:
-            return SIGNS[piece.name]
+            return SIGNS[piece.name] or symbol(piece.get("w:font"), piece.get("w:char"))
         if piece.name == "w:br":
             return "\n" if piece.get("w:type", "textWrapping") == "textWrapping" else ""
         if piece.name in NOTES:
             return f"[^{self.label(piece.name, piece.get('w:id'))}]"
-        if piece.name in ("w:drawing", "w:pict", "w:object", "mc:AlternateContent"):
-            return self._drawing(piece)
-        return ""
+        return self._drawing(piece) if piece.name in DRAWINGS else ""
 
     def _drawing(self, drawing: Element) -> str:
         """Its description in words; its text boxes are put aside."""
@@ -146,6 +157,16 @@ class Words:
     def _pointed(self, code: str) -> str:
         found = HYPERLINK.match(code[:3_000])
         return self.draft.address(found[1]) if found else ""
+
+
+def symbol(font: str, code: str) -> str:
+    """The character that a font of signs shows; empty if it is none that is known (section 17.3.3.30)."""
+    try:
+        place = int(code, 16) & 0xFF
+    except ValueError:
+        return ""
+    known = SYMBOL if font.lower() == "symbol" else WINGDINGS
+    return known.get(place, "") if font.lower().startswith(("wingdings", "symbol")) else chr(int(code, 16) & 0xFFFF)
 
 
 def _on(properties: Element, name: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from outrider.pages.readers.parts.xml import Element
 
 HEADING = re.compile(r"heading ([1-9])$")
+NESTED = re.compile(r"list (?:bullet|number|continue) ([2-5])$")
 KINDS = {  # names of built-in styles, which are English in every language of Word
     "title": "title",
     "quote": "quote",
@@ -26,12 +27,16 @@ ROMAN = tuple(zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a paragraph's style says: heading level (0 none), kind, and list with its level."""
+    """What a paragraph's style says: heading level (0 none), kind, and list with its level.
+
+    `depth` is how deep its name nests it: Word's own lists of the second level are lists of their own.
+    """
 
     heading: int = 0
     kind: str = ""
     list: str = ""
     level: int = 0
+    depth: int = 0
 
 
 class Styles:
@@ -49,16 +54,18 @@ class Styles:
         return self._known[name]
 
     def _resolved(self, name: str) -> Style:
-        heading, kind, listed, level, seen = 0, "", "", 0, 0
+        heading, kind, listed, level, depth, seen = 0, "", "", 0, 0, 0
         while name in self._elements and seen < CHAIN:
             element, seen = self._elements[name], seen + 1
             called = (element.value("w:name", attribute="w:val") or "").lower()
             heading = heading or outline(element.find("w:pPr")) or _heading(called)
             kind = kind or ("toc" if called.startswith("toc ") else KINDS.get(called, ""))
+            nested = NESTED.match(called)
+            depth = depth or (int(nested[1]) - 1 if nested else 0)
             if not listed:
                 listed, level = numbering(element.find("w:pPr"))
             name = element.value("w:basedOn", attribute="w:val") or ""
-        return Style(heading, kind, listed, level)
+        return Style(heading, kind, listed, level, depth)
 
 
 def outline(properties: Element | None) -> int:

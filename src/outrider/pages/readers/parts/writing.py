@@ -15,11 +15,17 @@ DEEPEST = 8
 LINKS = 10_000
 TABLES = 500
 TITLE = 300  # characters of a heading
+NOTHING = "(this document holds no text)"
+ABOVE = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+BELOW = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Characters of one style; `address` is where they lead, already absolute."""
+    """Characters of one style; `address` is where they lead, already absolute.
+
+    `rise` is above 0 for exponents and below it for indices; what is made of characters is asked of `raised`.
+    """
 
     text: str
     bold: bool = False
@@ -27,10 +33,17 @@ class Run:
     struck: bool = False
     address: str = ""
     literal: bool = False
+    rise: int = 0
 
     @property
     def style(self) -> tuple[bool, bool, bool, str, bool]:
         return self.bold, self.italic, self.struck, self.address, self.literal
+
+
+def raised(text: str, rise: int) -> str:
+    """Digits above or below the line as such, since 10⁶ is not 106; letters, which can be read, as they are."""
+    signs = ABOVE if rise > 0 else BELOW
+    return text.translate(signs) if rise and all(ord(letter) in signs for letter in text.strip()) else text
 
 
 def inline(runs: Iterable[Run]) -> str:
@@ -179,7 +192,7 @@ class Draft:
         blocks = [*self.blocks, *(("\n" if at else "\n\n") + note for at, note in enumerate(self.notes))]
         if self.cut:
             blocks.append("\n\n(the rest of this document was not read: it is longer than the limit)")
-        markdown, known = tidy("".join(blocks)), facts or {}
+        markdown, known = tidy("".join(blocks)) or NOTHING, facts or {}
         told = dict(metadata or {}) | ({"hidden": self.hidden} if self.hidden else {})
         return Document(
             markdown,

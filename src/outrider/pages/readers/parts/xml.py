@@ -48,6 +48,7 @@ SPACES = {  # namespaces, transitional and strict ones alike (ISO/IEC 29500-1 an
     "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
     "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0": "fo",
     "urn:oasis:names:tc:opendocument:xmlns:container": "container",
+    "urn:oasis:names:tc:opendocument:xmlns:chart:1.0": "chart",
     "http://www.w3.org/1999/xlink": "xlink",
     "http://purl.org/dc/elements/1.1/": "dc",
     "http://purl.org/dc/terms/": "dcterms",
