@@ -53,10 +53,16 @@ def say(what: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+def run(arguments: list[str]) -> None:
+    """The same as a function, for `forked.Nursery`."""
+    folder, seed, *most = arguments
+    if most:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(most[0]), resource.RLIM_INFINITY))
     try:
-        anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
+        anyio.run(main, Path(folder), int(seed))
     except Unavailable as error:
         say(error.to_dict())
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

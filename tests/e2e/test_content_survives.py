@@ -9,6 +9,8 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import anyio
 import pytest
 
 from content_crash import CALL
+from forked import Nursery
 from outrider.content import Content, SearchOptions
 from outrider.content.store_file import StoreFile
 from outrider.core.db import Database
@@ -26,37 +29,32 @@ PROGRAM = Path(__file__).parent.parent / "content_crash.py"
 WARM = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
 
 
-def killed(folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def nursery() -> Generator[Nursery]:
+    needed = ("outrider.content.*", "outrider.core.database.*", "sqlalchemy.ext.asyncio", "aiosqlite", "numpy")
+    made = Nursery("content_crash", *needed)
+    yield made
+    made.close()
+
+
+def killed(nursery: Nursery, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
     """Runs writers until a moment that the seed decides, kills them, and gives what they said."""
     chance = random.Random(seed)
     outputs = [folder / f"said-{seed}-{number}" for number in range(writers)]
     started = []
     for number, output in enumerate(outputs):
         with output.open("w") as file:
-            started.append(
-                subprocess.Popen([sys.executable, PROGRAM, folder, str(seed * 10 + number)], stdout=file, cwd=folder)
-            )
+            started.append(nursery.fork([str(folder), str(seed * 10 + number)], os.environ, folder, file))
     end = time.monotonic() + 60
     while any(output.read_text().count("\n") < WARM for output in outputs):
         assert time.monotonic() < end
-        assert lives(started[0], 0.01)
-        assert all(process.poll() is None for process in started)
-    assert lives(started[0], chance.random() * 0.15)
+        assert started[0].lives(0.01)
+        assert all(process.lives(0) for process in started)
+    assert started[0].lives(chance.random() * 0.15)
     for process in started:
         process.kill()
-    for process in started:
-        process.wait()
     said = [line for output in outputs for line in output.read_text().splitlines()]
     return [json.loads(line) for line in said if line.endswith("}")]
-
-
-def lives(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether a process still lives after that time; what waits here takes nothing of its processor."""
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
 
 
 async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
@@ -91,17 +89,18 @@ async def checked(folder: Path, said: list[dict[str, Any]]) -> None:
     await database.close()
 
 
-async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(tmp_path: Path):
+async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(nursery: Nursery, tmp_path: Path):
     history: list[dict[str, Any]] = []
     for seed in range(ROUNDS):
-        history += await anyio.to_thread.run_sync(killed, tmp_path, seed)
+        history += await anyio.to_thread.run_sync(killed, nursery, tmp_path, seed)
         await checked(tmp_path, history[-200:])
     assert len(history) >= ROUNDS * WARM
 
 
-async def test_two_processes_write_the_same_store_and_both_are_killed(tmp_path: Path):
+async def test_two_processes_write_the_same_store_and_both_are_killed(nursery: Nursery, tmp_path: Path):
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
-        said = await anyio.to_thread.run_sync(lambda: killed(tmp_path, seed, writers=2))  # noqa: B023 - awaited at once
+        shoot = partial(killed, nursery, tmp_path, seed, writers=2)
+        said = await anyio.to_thread.run_sync(shoot)
         await checked(tmp_path, said)
 
 
