@@ -206,6 +206,13 @@ def test_a_page_with_large_drawings_keeps_its_links_and_lists():
     assert read.markdown == ("Read [the tides](https://harbour.example/tides) first.\n\n1. Cast off.\n2. Look back.")
 
 
+@pytest.mark.parametrize("inside", ["<!-- <g> -->", "<title>Chart</title>", "<style>path{fill:none}</style>"])
+def test_a_large_drawing_with_a_comment_or_a_title_costs_a_page_no_facts(inside: str):
+    drawing = f"<svg viewBox='0 0 9 9'>{inside}" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</svg>"
+    facts = '<script type="application/ld+json">{"@type": "Article", "headline": "Tides"}</script>'
+    assert extract(f"{facts}{drawing}<p>Read on.", url=URL).title == "Tides"
+
+
 @pytest.mark.parametrize(
     ("head", "body", "author"),
     [

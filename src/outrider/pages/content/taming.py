@@ -31,11 +31,11 @@ NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 BEGIN, END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b"<>=\"' ", b" \t\n\r\f\v"
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
-DRAWING = re.compile(rb"<svg[\s>][^\f]*?</svg", re.IGNORECASE)  # without a comment
+DRAWING = re.compile(rb"<svg[\s>][^\f]*?</svg", re.IGNORECASE)  # without a script that holds tags
 DRAWN = re.compile(
     rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
 )
-SEAM = b"\f"  # white space, where a comment or a script was
+SEAM, GAP = b"\f", b" "  # white space, where a script that holds tags was, or anything else that was left out
 # Without a script, what follows such a frame is its text to the end of the page, as many counters of visits have it.
 OPEN_FRAME = re.compile(rb"<iframe\b[^<>]{0,2000}/>(?=\s{0,20}</noscript)", re.IGNORECASE)
 SHAPES = 15_000  # elements of drawings that close themselves; so many open ones would take 0.3 s
@@ -165,10 +165,12 @@ def _markup(source: bytes) -> bytes:
     """The source without comments and scripts: an end tag in these ends nothing."""
     parts, at = [], 0
     while found := RAW.search(source, at):
-        parts.append(source[at : found.start()])
         close = ENDS[found[0].lower()].search(source, found.end())
+        end = close.start() if close else len(source)
+        tags = found[1] and source.find(b"<", found.end(), end) >= 0
+        parts += (source[at : found.start()], SEAM if tags else GAP)
         at = close.end() if close else len(source)
-    return SEAM.join([*parts, source[at:]]) if parts else source
+    return b"".join([*parts, source[at:]]) if parts else source
 
 
 def _names(markup: bytes) -> Counter[bytes]:
