@@ -12,6 +12,10 @@ COMPOUND = "application/x-ole-storage"
 HEAD = 1_445  # bytes of a resource header (section 5.2)
 BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
 UNKNOWN = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
+BINARY_FAMILIES = ("audio/", "video/", "image/", "font/")
+BINARY_TYPES = frozenset(
+    {"application/pdf", "application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip"}
+)
 XML_TYPES = frozenset({"text/xml", "application/xml"})
 # Atomic groups: a comment that was passed is not looked at again, however many there are.
 PROLOG = rb"\s*+(?>(?:<\?[^>]*+>|<!--.*?-->)\s*+)*+"
@@ -205,6 +209,13 @@ def _office(declared: str) -> bool:
     return declared == "application/msword" or declared.startswith("application/vnd.ms-") or _zipped(declared)
 
 
+def _never_text(declared: str) -> bool:
+    """Whether a type is one whose files never are text, so that a text of that type is called wrongly."""
+    if declared.endswith(("+xml", "-flat-xml")):
+        return False
+    return _office(declared) or declared.startswith(BINARY_FAMILIES) or declared in BINARY_TYPES
+
+
 def _opaque(declared: str) -> bool:
     """Whether a type may well hold binary data."""
     return declared not in UNKNOWN and not is_textual(declared)
@@ -223,8 +234,11 @@ def _text_type(declared: str, head: bytes, url: str) -> str:
         return found
     if JSON_FEED in start and (declared in UNKNOWN or declared.endswith("json")) and JSON_START.match(start):
         return "application/feed+json"
-    if declared in UNKNOWN or (_office(declared) and not declared.endswith("-flat-xml")):
+    if declared in UNKNOWN or (start and _never_text(declared)):
         return _unnamed(start, url)
+    if declared == "text/html" and not start.lstrip().startswith(b"<"):  # what many servers call anything
+        found = _unnamed(start, url)
+        return found if found != "text/plain" else declared
     if (declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES) or (
         declared == "application/json" and suffix_of(url) == ".ipynb"
     ):
@@ -239,7 +253,7 @@ def _marked_up(declared: str, start: bytes) -> str:
         return "application/vnd.oasis.opendocument.text-flat-xml"
     if FEED_START.match(start) and (loose or declared == "text/html"):
         return "application/rss+xml"
-    if (loose or declared in UNKNOWN or declared == "text/plain") and (root := ROOT_START.match(start)):
+    if (loose or declared in UNKNOWN or declared in ("text/plain", "text/html")) and (root := ROOT_START.match(start)):
         return ROOTS[root[1].lower()]
     if PAGE_START.match(start) and (loose or declared.endswith("json")):
         return "text/html"

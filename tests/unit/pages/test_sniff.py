@@ -88,3 +88,22 @@ def test_every_kind_has_its_reader():
     }
     assert {mime: reader_for(mime).name for mime in kinds} == kinds
     assert sniff("application/pdf", pdf("x")) == "application/pdf"
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "url", "read_as"),
+    [
+        ("application/zip", b"port,ships\nWend,12\n", "https://a.b/x.csv", "text/csv"),
+        ("audio/aac", b"[Script Info]\nTitle: x\n", "https://a.b/x.ass", "text/x-ssa"),
+        ("application/pdf", b"There is no such report.", "https://a.b/x.pdf", "text/plain"),
+        ("image/svg+xml", b"<svg xmlns='x'/>", "https://a.b/x.svg", "image/svg+xml"),
+        ("text/html", b'{"tide": "high"}', "https://a.b/api", "application/json"),
+        ("text/html", b"1\n00:00:01,000 --> 00:00:02,000\nHi", "https://a.b/x", "application/x-subrip"),
+        ("text/html", b"# Tides\n", "https://a.b/x.md", "text/markdown"),
+        ("text/html", b"<p># Tides", "https://a.b/x.md", "text/html"),
+        ("text/html", b"No tags at all", "https://a.b/x", "text/html"),
+        ("text/html", b"<?xml version='1.0'?><urlset xmlns='x'>", "https://a.b/x", "application/sitemap+xml"),
+    ],
+)
+def test_a_text_that_is_called_something_else_is_read_as_what_it_is(declared: str, body: bytes, url: str, read_as: str):
+    assert sniff(declared, body, url) == read_as
