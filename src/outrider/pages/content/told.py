@@ -11,6 +11,8 @@ from outrider.pages.content.blocks import Given
 ASKED = 'title, style, script, meta[content], base[href], link[rel~="canonical" i], time[pubdate]'
 ASKED += ', time[itemprop~="datePublished" i], a[rel~="author" i], [itemprop~="author" i]'
 
+PLACES = frozenset({"head", "body", "html"})  # of titles that are none of a drawing
+
 
 @dataclass(slots=True)
 class Told:
@@ -48,8 +50,8 @@ def told_by(tree: Any) -> Told:
 
 
 def _title(told: Told, node: Any, _given: Given) -> None:
-    told.title = told.title if told.titled else node.text() or ""
-    told.titled = True
+    if not told.titled and node.parent is not None and node.parent.tag in PLACES:
+        told.title, told.titled = node.text() or "", True
 
 
 def _script(told: Told, node: Any, given: Given) -> None:
