@@ -62,7 +62,7 @@ def prepare(sample: Sample) -> Page | None:
     if not page.texts:
         return None
     rows, sizes = features.describe(page, read_signals(tree, sample.url))
-    page.pieces, page.given, page.links, page.images = [], {}, [], []
+    page.given, page.links, page.images = {}, [], []
     return Page(sample, page, rows, sizes, labels(page.texts, sample.text))
 
 
