@@ -24,7 +24,38 @@ JPEG = (
     + b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 )  # fmt: skip
 TABLE = [(72, 700, 24, "Lights"), (72, 650, 10, "Name"), (300, 650, 10, "Height"), (72, 630, 10, "Wend")]
+SSA = b"""[Script Info]
+Title: Lights
+[Events]
+Format: Layer, Start, End, Style, Text
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,{\\i1}Old\\Nlight
+"""
+TTML = b"""<tt xmlns="http://www.w3.org/ns/ttml"><body><p begin="00:00:01.5" end="3s">Old<br/>light</p></body></tt>"""
+OPML = b"""<opml><head><title>Lights</title></head><body><outline text="a"><outline text="b" xmlUrl="https://h.example/f"
+htmlUrl="https://h.example/"/></outline></body></opml>"""
+SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://h.example/</loc>
+<lastmod>2024-03-05</lastmod></url></urlset>"""
+RULED = b"""%PDF-1.7
+1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
+2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
+3 0 obj <</Type/Page/Parent 2 0 R/Rotate 90/MediaBox[0 0 400 400]/Contents 4 0 R/Annots[5 0 R 6 0 R]/Resources<</Font
+<</F <</Type/Font/Subtype/Type1/BaseFont/Helvetica-Bold>> >> >> >> endobj
+4 0 obj <</Length 330>> stream
+q 0 1 -1 0 400 0 cm 50 300 m 350 300 l 50 280 m 350 280 l 50 260 m 350 260 l 50 260 m 50 300 l 200 260 m 200 300 l
+350 260 m 350 300 l S BT /F 10 Tf 60 285 Td (Wend) Tj 150 0 Td (41) Tj -150 -20 Td (Reed) Tj 150 0 Td (12) Tj
+-150 -60 Td (See the light) Tj /F 5 Tf 65 3 Td (2) Tj 3 Tr 0 -40 Td (unseen) Tj 0 Tr 1 g 0 -20 Td (white) Tj ET Q
+endstream endobj
+5 0 obj <</Type/Annot/Subtype/Link/Rect[190 60 210 130]/A<</S/URI/URI(https://h.example/)>> >> endobj
+6 0 obj <</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents(Sure?)/T(Tom)>> endobj
+trailer <</Root 1 0 R>>
+%%EOF
+"""
 PLAIN = {
+    "ass": SSA,
+    "ttml": TTML,
+    "opml": OPML,
+    "sitemap.xml": SITEMAP,
+    "ruled.pdf": RULED,
     "rss": RSS,
     "atom": ATOM,
     "json": b'{"lights": [{"name": "Wend", "height": 41}, {"name": "Reed", "height": null}]}',

@@ -19,7 +19,7 @@ from outrider.pages.worker import Crashed, Failed, give_back, request, take
 
 THREADS = 4  # readers that are left behind at their deadline take places of these until they are done
 PROCESSES = 2
-LARGE = 2_000_000  # bytes of a document from which any of its readers may take seconds
+LARGE = 200_000  # bytes of a document, packed ten times as small as its text, from which reading may take seconds
 
 log = logging.getLogger(__name__)
 

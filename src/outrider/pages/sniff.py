@@ -263,9 +263,10 @@ def _marked_up(declared: str, start: bytes) -> str:
 def _unnamed(start: bytes, url: str) -> str:
     if FEED_START.match(start):
         return "application/rss+xml"
-    if HTML_START.match(start):
+    if HTML_START.match(start) and not (suffix_of(url) == ".xml" and not PAGE_START.match(start)):
         return "text/html"
-    if start.lstrip().startswith(b"<?xml") or XML_START.match(start):
+    bare = start.lstrip()
+    if bare.startswith(b"<?xml") or XML_START.match(start) or (suffix_of(url) == ".xml" and bare[:1] == b"<"):
         return "application/xml"
     if start.lstrip()[:1] == b"{" and b'"cell_type"' in start:
         return SUFFIXES[".ipynb"]

@@ -15,7 +15,9 @@ DEEPEST = 8
 def read_opml(source: Source) -> Document:
     """The outline as a nested list, its entries leading where they say."""
     draft, depth, title, in_title = Draft(source, "outline"), 0, "", False
+    seen = 0
     for token in tokens(source.text, tags=source.tags, xml=True):
+        seen += isinstance(token, Tag)
         if not isinstance(token, Tag):
             title, in_title = (title or token.text, False) if in_title else (title, False)
         elif token.name == "title":
@@ -25,6 +27,7 @@ def read_opml(source: Source) -> Document:
         elif token.name == "outline":
             _entry(draft, token, depth)
             depth += not token.raw.rstrip().endswith("/")
+    draft.cut = draft.cut or source.cut or seen >= source.tags
     if title:
         draft.blocks.insert(0, f"# {line_of(title)}")
     return draft.document({"title": title})

@@ -47,6 +47,7 @@ def read(source: Source) -> Document:
         draft.add(f"[{_clock(start)}] {paragraph}")
     if not cues:
         draft.add(text)
+    draft.cut = draft.cut or source.cut
     facts = {name.lower(): value for name, value in SETTING.findall(text.partition("-->")[0][:2_000])}
     seconds = round(max((cue.end for cue in cues), default=0))
     return draft.document(facts, metadata={"cues": len(cues), "seconds": seconds})

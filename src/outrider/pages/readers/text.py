@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -71,7 +72,8 @@ def read_markdown(source: Source) -> Document:
 def _links(text: str, url: str) -> list[Link]:
     """Where the text leads, each address once."""
     found: dict[str, Link] = {}
-    for picture, words, target in LINK.findall(text):
+    for each in islice(LINK.finditer(text), 4 * LINKS):
+        picture, words, target = each.groups()
         address = absolute(target, url)
         if address and not picture and len(found) < LINKS:
             found.setdefault(address, Link(line_of(words, 300), address))

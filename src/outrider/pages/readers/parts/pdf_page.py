@@ -69,7 +69,8 @@ def _read(document: Any, page: Any, limit: int, address: Callable[[str], str], s
     seen, box = drawn(page).moved(way.box), way.box(way.page)
     found = lines(text, limit, way)
     pictured = any(_share(picture, box) > PICTURE for picture in seen.pictures)
-    shown = [line for line in found if _is_seen(line, box, seen, pictured=pictured)]
+    tiny = TINY if any(line.size > 2 * TINY for line in found) else 0  # where all is tiny, the page is drawn to scale
+    shown = [line for line in found if line.size >= tiny and _is_seen(line, box, seen, pictured=pictured)]
     links = [
         Linked(known, tuple(map(way.box, each.boxes)))
         for each in linked(document, page)
@@ -120,8 +121,8 @@ def _share(picture: Box, page: Box) -> float:
 
 
 def _is_seen(line: Line, page: Box, seen: Drawn, *, pictured: bool) -> bool:
-    """Whether a person sees a line: on the page, large enough, and in a colour that differs from what is behind it."""
-    if line.size < TINY or line.right < page.left or line.left > page.right:
+    """Whether a person sees a line: on the page, and in a colour that differs from what is behind it."""
+    if line.right < page.left or line.left > page.right:
         return False
     if line.top < page.bottom or line.bottom > page.top:
         return False

@@ -55,7 +55,7 @@ def tokens(body: bytes, limit: int) -> Iterator[Token]:
     at = 0
     while limit > 0 and (found := TOKEN.match(body, at)):
         at = found.end()
-        limit -= 1
+        limit -= found[0][0] not in b"\r\n"
         if found[1]:
             name, value = found[1].decode("ascii"), int(found[2]) if found[2] else None
             if name == "bin":
