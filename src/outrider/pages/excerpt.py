@@ -1,14 +1,18 @@
 """The passages of a document that answer a question, with their exact places.
 
 Ranking is BM25 (Robertson and Zaragoza 2009) with the passages of the one document as collection;
-the headings above a passage count as a part of it, since they say what it is about.
+the headings above a passage, and that of the table whose rows it has, count as a part of it, since they say what it is
+about. A passage that has more of the question's words goes before one that has few of them often. Addresses of links
+are no words, and those of which every question is made count little.
 """
 
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from outrider.core.markdown import fenced
 from outrider.core.text import count_tokens, cut, cut_tokens, terms
 
 K1 = 1.2
@@ -17,6 +21,25 @@ HEADING_WEIGHT = 0.5  # of a word in the headings above against one in the passa
 TARGET = 700  # characters of a passage: blocks are joined up to this and cut beyond twice this
 HEADING = re.compile(r"(#{1,6}) +(.+)")
 BREAK = re.compile(r"\n{2,}")
+ADDRESS = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
+TABLE = re.compile(r"^(\|[^\n]{1,600})\n\|(?: *:?-{3,}:? *\|)+ *$", re.MULTILINE)
+SENTENCE = re.compile(r"\n+|[.!?] +|[。！？]")
+FLOOR = 0.2  # of the best score, below which a passage is not worth its tokens: on 46 questions a fifth of them
+COVERED = 0.5  # of a passage's score depends on how much of the question it has
+# Words of which questions are made, in the languages that most of them are asked in, as `terms` writes them.
+ASKING = frozenset(
+    "a an the of to in on at by for with from and or is are was were be been do does did can could should would "  # noqa: SIM905
+    "will how what which who whom whose when where why i you he she it we they my your its this that these those there "
+    "if as not have has had any some about into than then so me us please tell find get use "
+    "der die das den dem des ein eine einen einem einer und oder ist sind war wie was wer wo wann warum welche welcher "
+    "welches kann ich man es sich mit von zu zum zur im am auf fur "
+    "le la les un une des du de et ou est sont comment que quoi qui quand pourquoi quel quelle dans sur pour avec par "
+    "el los las una y o es son como que cual quien cuando donde por para con en del al "
+    "il lo gli uno e di che chi quando dove perche nel con per da os as um uma do da em no na".split()
+)
+LIGHT = 0.15  # what these count against other words
+ENDINGS = ("ing", "ed", "es", "s", "ly")  # of English words, which a question and its answer may have in other forms
+STEM = 4  # letters that are left of a word at least
 SMALLEST = 12  # tokens for which it is worth cutting a passage to what is left of the budget
 TRIED = 200  # passages that are tried for the budget
 
@@ -37,11 +60,12 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of the text under its headings."""
+    """A piece of the text under its headings, and under that of the table whose further rows it has."""
 
     start: int
     end: int
     headings: tuple[str, ...]
+    columns: str = ""
 
 
 def excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Excerpt]:
@@ -49,13 +73,14 @@ def excerpts(markdown: str, query: str, *, max_tokens: int) -> list[Excerpt]:
 
     Empty if no passage shares a word with the query.
     """
-    wanted = set(_words(query))
+    wanted = set(map(_stem, terms(query)))
     if not wanted or max_tokens < 1:
         return []
     found = passages(markdown)
     scores = _scores(markdown, found, wanted)
-    ranked = sorted((at for at in range(len(found)) if scores[at] > 0), key=lambda at: (-scores[at], at))
-    chosen = _chosen(markdown, [(found[at], scores[at]) for at in ranked], max_tokens)
+    least = FLOOR * max(scores, default=0.0)
+    ranked = sorted((at for at in range(len(found)) if scores[at] > least), key=lambda at: (-scores[at], at))
+    chosen = _chosen(markdown, [(found[at], scores[at]) for at in ranked], max_tokens, wanted)
     return _within(_joined(markdown, chosen), max_tokens)
 
 
@@ -64,8 +89,11 @@ def passages(markdown: str) -> list[Passage]:
     result: list[Passage] = []
     path: list[tuple[int, str]] = []
     start: int | None = None
+    code = fenced(markdown)
     for begin, end in _blocks(markdown):
         heading = HEADING.match(markdown, begin, end)
+        if heading and any(start < begin < stop for start, stop in code):
+            heading = None
         crosses = start is not None and (heading is not None or end - start > TARGET)
         if crosses and result:
             start = None
@@ -91,69 +119,116 @@ def _blocks(markdown: str) -> list[tuple[int, int]]:
 
 
 def _pieces(markdown: str, passage: Passage) -> list[Passage]:
+    """A passage in parts of about the aimed size, at the ends of lines wherever lines are no longer than that."""
     if passage.end - passage.start <= 2 * TARGET:
         return [passage]
-    text, at, pieces = markdown[passage.start : passage.end], 0, []
-    while at < len(text):
-        piece = cut(text[at : at + 2 * TARGET], TARGET).text if len(text) - at > 2 * TARGET else text[at:]
-        pieces.append(Passage(passage.start + at, passage.start + at + len(piece), passage.headings))
-        at += len(piece)
+    pieces, at, columns = [], passage.start, _columns(markdown, passage)
+    while at < passage.end:
+        end = _end(markdown, at, passage.end)
+        pieces.append(Passage(at, end, passage.headings, columns if markdown.startswith("|", at) else ""))
+        at = end
     return pieces
 
 
+def _end(markdown: str, at: int, last: int) -> int:
+    """Where a part that begins at a place ends: behind its last line that fits, or its first, or within that one."""
+    if last - at <= TARGET:
+        return last
+    line = markdown.rfind("\n", at, at + TARGET) + 1 or markdown.find("\n", at, at + 2 * TARGET) + 1
+    return line if line > at else at + len(cut(markdown[at : min(last, at + 2 * TARGET)], TARGET).text)
+
+
 def _scores(markdown: str, found: list[Passage], wanted: set[str]) -> list[float]:
-    counts, lengths = [], []
+    counts, lengths, above = [], [], []
     context: dict[tuple[str, ...], set[str]] = {}
     for passage in found:
         words = _words(markdown[passage.start : passage.end])
         lengths.append(len(words))
         counts.append(Counter(word for word in words if word in wanted))
-        if passage.headings not in context:
-            context[passage.headings] = wanted & set(_words(" ".join(passage.headings)))
-    above = [context[passage.headings] for passage in found]
+        around = (*passage.headings, passage.columns)
+        if around not in context:
+            context[around] = wanted & set(_words(" ".join(around)))
+        above.append(context[around])
     rarity = _rarity([count.keys() | words for count, words in zip(counts, above, strict=True)], wanted)
     mean = max(1.0, sum(lengths) / max(1, len(lengths)))
+    most = sum(rarity.values()) or 1.0
     return [
         sum(
             rarity[word] * _weight(counts[at][word] + HEADING_WEIGHT * (word in above[at]), lengths[at] / mean)
             for word in wanted
         )
+        * (1 - COVERED + COVERED * sum(rarity[word] for word in counts[at].keys() | above[at]) / most)
         for at in range(len(found))
     ]
 
 
+def _columns(markdown: str, passage: Passage) -> str:
+    """The heading of the table in a passage; empty if there is none."""
+    head = TABLE.search(markdown, passage.start, passage.end)
+    return head[1] if head else ""
+
+
 def _words(text: str) -> list[str]:
-    """The text's terms, without the s of English plurals: a question says keeper where the text says keepers."""
-    return [word[:-1] if word[-1] == "s" and len(word) > 3 and word[-2] != "s" else word for word in terms(text)]
+    """The text's terms without endings, and without addresses: a question says keeper where the text says keepers."""
+    return [_stem(word) for word in terms(ADDRESS.sub(" ", text) if "(" in text or "://" in text else text)]
+
+
+@lru_cache(maxsize=1)
+def _asking() -> frozenset[str]:
+    return frozenset(map(_stem, ASKING))
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    if not word.isascii():
+        return word
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= STEM and not word.endswith("ss"):
+            word = word.removesuffix(ending)
+            break
+    return word.removesuffix("e") if len(word) > STEM else word
 
 
 def _rarity(having: list[set[str]], wanted: set[str]) -> dict[str, float]:
     total = len(having)
     holding = Counter(word for words in having for word in words)
-    return {word: math.log(1 + (total - holding[word] + 0.5) / (holding[word] + 0.5)) for word in wanted}
+    asking = _asking()
+    return {
+        word: math.log(1 + (total - holding[word] + 0.5) / (holding[word] + 0.5)) * (LIGHT if word in asking else 1)
+        for word in wanted
+    }
 
 
 def _weight(count: float, length: float) -> float:
     return count * (K1 + 1) / (count + K1 * (1 - B + B * length)) if count else 0.0
 
 
-def _chosen(markdown: str, ranked: list[tuple[Passage, float]], budget: int) -> list[Excerpt]:
-    """The best that fit; the last one may be cut to what is left."""
+def _chosen(markdown: str, ranked: list[tuple[Passage, float]], budget: int, wanted: set[str]) -> list[Excerpt]:
+    """The best that fit; the last one may be cut to what is left, around what matches."""
     chosen: list[Excerpt] = []
     for passage, score in ranked[:TRIED]:
-        text = markdown[passage.start : passage.end]
+        start, text = passage.start, markdown[passage.start : passage.end]
         used = count_tokens(text)
         if used > budget:
             if budget < SMALLEST and chosen:
                 break
-            text = cut_tokens(text, budget).text
+            start += _place(text, wanted)
+            text = cut_tokens(markdown[start : passage.end], budget).text
             used = count_tokens(text)
             if not text.strip() or used > budget:
                 break
         headings = tuple(each for each in passage.headings if each not in text)
-        chosen.append(Excerpt(text, passage.start, passage.start + len(text), score, headings))
+        chosen.append(Excerpt(text, start, start + len(text), score, headings))
         budget -= used
     return chosen
+
+
+def _place(text: str, wanted: set[str]) -> int:
+    """Where the line or sentence with the most of the wanted words begins; of several, the first."""
+    starts = [0, *(found.end() for found in SENTENCE.finditer(text))]
+    edges = [*starts[1:], len(text)]
+    held = [len(wanted & set(_words(text[start:end]))) for start, end in zip(starts, edges, strict=True)]
+    return starts[max(range(len(starts)), key=lambda at: (held[at], -at))]
 
 
 def _joined(markdown: str, chosen: list[Excerpt]) -> list[Excerpt]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError, Refused
+from outrider.core.markdown import cut_markdown, frame
 from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
@@ -121,7 +122,16 @@ async def web_fetch(
     kept = await offers.page(call, page)
     if query is not None:
         return _kept(await _passages(pages, choices, page, query, max_chars), kept)
-    return _kept(_reading(choices, page, cut(_body(page, format), max_chars, offset)), kept)
+    body = _body(page, format)
+    if offset and offset >= len(body):
+        raise InvalidInput(
+            f"offset: {offset} lies behind the end of the page, which has {len(body)} characters as {format}",
+            hint="leave out `offset` to begin anew" if not body else f"give one below {len(body)}",
+        )
+    if format == "markdown":
+        return _kept(_reading(choices, page, *cut_markdown(body, max_chars, offset)), kept)
+    piece = cut(body, max_chars, offset)
+    return _kept(_reading(choices, page, piece, piece.text), kept)
 
 
 def _not_blank(query: str) -> str:
@@ -169,12 +179,12 @@ def _head(page: Page, *notes: str) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in notes if note)])
 
 
-def _reading(choices: Choices, page: Page, piece: Cut) -> Result:
-    """The page's head, the piece of its text, and how to read on."""
+def _reading(choices: Choices, page: Page, piece: Cut, shown: str) -> Result:
+    """The page's head, the piece of its text as it is shown, and how to read on."""
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    body = choices.mark(piece.text, page.url) if piece.text.strip() else "(no readable text here)"
+    body = choices.mark(shown, page.url) if piece.text.strip() else "(no readable text here)"
     tail = "\n\n[Truncated]" if piece.truncated else ""
     text = f"{_head(page, note, _caveats(page))}\n\n{body}{tail}"
     return Result((Text(text),), meta=_meta(page) | {f"outrider/{name}": fact for name, fact in piece.facts().items()})
@@ -188,16 +198,17 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
     if not found:
         return _nothing_matches(choices, page, query)
     note = f"{len(found)} passages for {query!r} out of {total} characters; read around one with offset=<its start>"
-    body = "\n\n".join(_passage(each) for each in found)
+    body = "\n\n".join(_passage(page.document.markdown, each) for each in found)
     text = f"{_head(page, note, _caveats(page))}\n\n{choices.mark(body, page.url)}"
     places = [{"start": each.start, "end": each.end} for each in found]
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": places, "outrider/total_chars": total})
 
 
-def _passage(excerpt: Excerpt) -> str:
-    """A passage below its place and the headings that it stands under."""
+def _passage(markdown: str, excerpt: Excerpt) -> str:
+    """A passage below its place and the headings that it stands under; rows have their table's, code its fence."""
     under = " > ".join(heading[:HEADING_CHARS] for heading in excerpt.headings)
-    return f"[{excerpt.start}-{excerpt.end}]{' ' + under if under else ''}\n{excerpt.text}"
+    shown = frame(markdown, excerpt.start, excerpt.end).around(excerpt.text)
+    return f"[{excerpt.start}-{excerpt.end}]{' ' + under if under else ''}\n{shown}"
 
 
 def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +82,55 @@ def test_excerpts_are_exact_ordered_and_within_budget(text: str, query: str, bud
 def test_passages_cover_every_letter_once(text: str):
     found = passages(text)
     assert "".join("".join(text[each.start : each.end].split()) for each in found) == "".join(text.split())
+
+
+MANUAL = "\n\n".join(
+    f"## {name}\n\n{text} " + f"Notes on {name.lower()} are kept by the harbour master. " * 6
+    for name, text in (
+        (
+            "Mooring",
+            "How long a boat stays is what the office wants to know, and how it is tied up is what the crew wants.",
+        ),
+        ("Payment", "Charges are settled in advance; cancelled bookings are refunded within ten days."),
+        ("Dogs", "On leads they are welcome on all quays."),
+        ("Fuel", "Sold from eight to six at the [eastern quay](https://a.example/dogs/payment/refund)."),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how do I get a refund when I cancel?", "refunded within ten days"),
+        ("are dogs welcome", "On leads"),
+        ("Where is fuel selling?", "eastern quay"),
+    ],
+)
+def test_a_question_in_whole_sentences_finds_its_answer(question: str, answer: str):
+    assert answer in max(excerpts(MANUAL, question, max_tokens=150), key=lambda each: each.score).text
+
+
+def test_rows_are_kept_whole_and_found_by_the_heading_of_their_table():
+    rows = [f"| {1900 + n} | {'red' if n == 70 else 'blue'} | " + "a ship of the line " * 6 + "|" for n in range(100)]
+    table = "# Ships\n\n| Year | Colour | Name |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\nThe end."
+    found = excerpts(table, "colour red", max_tokens=300)
+    assert any(rows[70] in each.text for each in found)
+    assert all(each.text.startswith(("|", "#")) and each.text.endswith(("|", ".")) for each in found)
+
+
+def test_what_hardly_fits_is_left_out():
+    days = [f"## Day {n}\n\nThe harbour office is open on day {n}, all day long. " * 9 for n in range(9)]
+    text = "\n\n".join([*days, "## Fees\n\nFor dogs: none."])
+    found = excerpts(text, "fees for dogs in the harbour", max_tokens=2_000)
+    assert [each.text for each in found] == ["## Fees\n\nFor dogs: none."]
+
+
+def test_a_line_of_code_is_no_heading():
+    code = "# Guide\n\n```sh\necho 1\n\n# Install\n\nmake install\n```\n\n" + "Then the lamp is lit. " * 60
+    assert excerpts(code, "lamp", max_tokens=40)[0].headings == ("Guide",)
+
+
+def test_words_in_other_scripts_and_forms_match():
+    faq = "\n\n".join(["料金は一泊千円です。" * 9, "犬は無料です。", "Der Hund ist frei. " * 9, "Собаки бесплатно."])
+    assert "犬は無料" in excerpts(faq, "犬は無料ですか", max_tokens=60)[0].text
+    assert "Собаки" in excerpts(faq, "собаки", max_tokens=60)[0].text

@@ -1,0 +1,73 @@
+"""Pieces of Markdown join to the whole, and each is well-formed by itself."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.markdown import cut_markdown, frame
+
+CODE = "Before.\n\n```python\n" + "".join(f"print({n})\n" for n in range(60)) + "```\n\nAfter."
+TABLE = (
+    "Ships.\n\n| Year | Ships |\n| --- | --- |\n" + "".join(f"| {1900 + n} | {n * 7} |\n" for n in range(60)) + "\nEnd."
+)
+PARTS = st.lists(
+    st.sampled_from(
+        [
+            "A line.",
+            "",
+            "```",
+            "```python",
+            "~~~~",
+            "````",
+            "| a | b |\n| --- | --- |",
+            "| 1 | 2 |",
+            "- ```sh",
+            "x" * 90,
+            "é́",
+        ]
+    ),
+    max_size=40,
+).map("\n".join)
+
+
+def pieces(markdown: str, limit: int) -> list[tuple[str, str]]:
+    """What is cut, and what is shown of it."""
+    found, offset = [], 0
+    while True:
+        piece, shown = cut_markdown(markdown, limit, offset)
+        found.append((piece.text, shown))
+        if piece.next_offset is None:
+            return found
+        offset = piece.next_offset
+
+
+def test_code_that_is_cut_is_fenced_in_every_piece():
+    shown = [each for _, each in pieces(CODE, 200)]
+    assert len(shown) > 2
+    assert all(each.count("```") % 2 == 0 for each in shown)
+    assert all(each.startswith("```python\n") for each in shown[1:-1])
+
+
+def test_rows_that_are_cut_off_have_their_heading():
+    shown = [each for _, each in pieces(TABLE, 200)]
+    assert len(shown) > 2
+    assert all(each.startswith("| Year | Ships |\n| --- | --- |\n| 19") for each in shown[1:-1])
+
+
+@given(PARTS, st.integers(min_value=1, max_value=300))
+def test_pieces_join_to_the_whole_and_none_is_longer_than_asked(markdown: str, limit: int):
+    found = pieces(markdown, limit)
+    assert "".join(text for text, _ in found) == markdown
+    assert all(len(shown) <= max(limit, len(text)) and len(text) <= limit for text, shown in found)
+
+
+@given(PARTS, st.integers(min_value=60, max_value=300))
+def test_what_is_framed_holds_the_piece(markdown: str, limit: int):
+    assert all(text in shown for text, shown in pieces(markdown, limit))
+
+
+def test_text_and_whole_blocks_need_no_frame():
+    assert frame("One.\n\nTwo.", 0, 4).around("One.") == "One."
+    assert frame(CODE, 0, len(CODE)).around("") == ""
+    assert not re.match(r"\|", frame(TABLE, 0, 30).before)
