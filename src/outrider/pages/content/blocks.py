@@ -50,6 +50,7 @@ class Blocks:
         named: Of each block with links, the words of the first.
         jumps: The blocks in which links to places in the page begin.
         authors: The elements that are marked as naming an author.
+        signed: Of each element that says who wrote what it holds, the name.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
         curtain: Whether a script would have shown the page.
@@ -69,6 +70,7 @@ class Blocks:
     named: dict[int, str] = field(default_factory=dict)
     jumps: set[int] = field(default_factory=set)
     authors: set[int] = field(default_factory=set)
+    signed: dict[int, str] = field(default_factory=dict)
     hidden: int = 0
     cut: bool = False
     curtain: bool = False

@@ -48,7 +48,7 @@ def mended(page: Blocks, chosen: list[int]) -> list[int]:
 
 
 def completed(page: Blocks, chosen: list[int], likely: NDArray[np.float32]) -> list[int]:
-    """The chosen blocks and the rest of lists: items of which half were chosen, blocks of items, terms.
+    """The chosen blocks and the rest of lists: items of which half were chosen, blocks of items, terms; single gaps.
 
     What is quite unlikely to be content stays left out, but not a term or what it means.
     """
@@ -66,7 +66,20 @@ def completed(page: Blocks, chosen: list[int], likely: NDArray[np.float32]) -> l
     for items in lists.values():
         if len(items) >= ITEMS:
             _complete(page, kept, items, likely)
+    kept.update(_between(page, sorted(kept), likely))
     return sorted(kept) if len(kept) > len(chosen) else chosen
+
+
+def _between(page: Blocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
+    """Single blocks between two that are kept, all three in one element."""
+    found = [before + 1 for before, after in pairwise(kept) if after - before == 2]
+    return [
+        at for at in found if likely[at] >= CONCEIVABLE and len({_around(page, at + step) for step in (-1, 0, 1)}) == 1
+    ]
+
+
+def _around(page: Blocks, block: int) -> int:
+    return page.elements[page.rows[block][0]][0]
 
 
 def _define(kept: set[int], term: range, detail: range) -> None:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from outrider.pages.content.blocks import NUMBER as TAG_NUMBER
 from outrider.pages.content.blocks import Blocks
@@ -17,7 +17,10 @@ LABELS = frozenset({TAG_NUMBER["dt"], TAG_NUMBER["dd"]})
 ODD = re.compile(r"[\W_]+")
 NAME = 40  # characters of a name
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\d.*\d:\d\d")
-PROFILE = re.compile(r"/(?:u|users?|members?|profiles?|authors?|people)/", re.IGNORECASE)
+PROFILE = re.compile(
+    r"/(?:u|users?|members?|profiles?|authors?|people)/|(?:^|/)(?:user|member|profile)(?:\.php)?\?", re.IGNORECASE
+)
+CALLED = re.compile(r"(?:^|\s)comtr(?:\s|$)")  # a post by a name that is no word
 MENTION = re.compile(r"(?<!\w)@([\w.-]+)")
 BYLINE = 120  # characters of a block that says who wrote what follows
 HEAD = 16  # blocks of a post that are looked at
@@ -27,7 +30,7 @@ WEIGHTS = (1, 2, 4, 16)
 
 def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
     """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
-    if not page.times and not _names_people(page):
+    if not page.times and not page.signed and not _names_people(page):
         return {}
     kept = frozenset(chosen)
     heads: dict[int, str] = {}
@@ -46,7 +49,7 @@ def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
 
 def opener_of(page: Blocks, chosen: list[int]) -> tuple[str, str]:
     """Author and date of the first post, of what the page marks as such; either may be empty."""
-    if not page.times and not _names_people(page):
+    if not page.times and not page.signed and not _names_people(page):
         return "", ""
     posts = sorted(_posts(page, frozenset(chosen)))
     if not posts:
@@ -62,17 +65,40 @@ def _names_people(page: Blocks) -> bool:
 
 
 def _posts(page: Blocks, kept: frozenset[int]) -> list[int]:
-    """The elements that look alike, are called posts, and hold most of what was chosen."""
-    groups: dict[int, list[int]] = defaultdict(list)
-    for at, row in enumerate(page.elements):
-        if row[2] & POST and page.last[at] > row[5]:
-            groups[row[4]].append(at)
+    """The elements that look alike, are called posts or signed, and hold most of what was chosen.
+
+    Where each has a class of its own, they look alike by their tags and by what their names mean.
+    """
+    called = [at for at, row in enumerate(page.elements) if row[2] & POST and page.last[at] > row[5]]
+    strictly: dict[Hashable, list[int]] = defaultdict(list)
+    loosely: dict[Hashable, list[int]] = defaultdict(list)
+    for at in called:
+        row = page.elements[at]
+        strictly[row[4]].append(at)
+        loosely[row[1:3]].append(at)
+    signed = [at for at in page.signed if page.last[at] > page.elements[at][5]]
+    others = [at for at, names in enumerate(page.names) if "comtr" in names and CALLED.search(names)]
+    found = _largest(page, kept, [signed, others, *strictly.values()])
+    if not found:
+        return _largest(page, kept, list(loosely.values()))
+    return [*_openers(page, loosely[page.elements[found[0]][1:3]], found), *found]
+
+
+def _openers(page: Blocks, alike: list[int], posts: list[int]) -> list[int]:
+    """What stands before the posts and is called so too, but looks otherwise: a question before its answers."""
+    first = page.elements[posts[0]][5]
+    before = [at for at in alike if at < posts[0] and page.last[at] <= first and next(_candidates(page, at), None)]
+    return [at for at in before if not _nested(page, at, before)][-1:]
+
+
+def _largest(page: Blocks, kept: frozenset[int], groups: list[list[int]]) -> list[int]:
+    """The posts of the group that holds most of what was chosen."""
     best: list[int] = []
     weight = 0
-    for members in groups.values():
+    for members in groups:
         if not FEWEST <= len(members) <= MOST:
             continue
-        told = [each for each in members if next(_candidates(page, each), None)]
+        told = [each for each in members if each in page.signed or next(_candidates(page, each), None)]
         held = [each for each in told if not _nested(page, each, members)]
         size = sum(len(page.texts[block]) for each in held for block in _range(page, each) if block in kept)
         if len(held) >= FEWEST and size > weight:
@@ -104,7 +130,7 @@ def _authors(page: Blocks, posts: list[int]) -> dict[int, str]:
         for place, rank in ranks.items():
             votes[place] += WEIGHTS[rank]
     best = max(votes, key=votes.__getitem__, default=-1)
-    return {post: _likeliest(names, best) for post, names in found.items()}
+    return {post: page.signed.get(post) or _likeliest(names, best) for post, names in found.items()}
 
 
 def _likeliest(names: list[tuple[int, int, str]], best: int) -> str:

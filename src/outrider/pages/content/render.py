@@ -17,6 +17,9 @@ LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL, P = (
 )
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
 HOLDERS = frozenset({LI, QUOTE})
+POSTED = re.compile(  # of quotes as some forums write posts
+    r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
+)
 FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 SIGNS = frozenset(
     "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
@@ -338,7 +341,7 @@ class Writer:
         for each in reversed(path):
             tag = self.page.elements[each][1]
             place = self._beside(each) or place if tag in LISTS else place
-            make = CHANGES.get(tag)
+            make = CHANGES.get(tag) if tag != QUOTE or not POSTED.search(self.page.names[each]) else None
             place = self.places[each] = make(place, tag, each) if make else place
         return place
 

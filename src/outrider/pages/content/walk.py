@@ -23,6 +23,7 @@ FURNITURE = frozenset(
 )
 PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
 TIMES = frozenset({"time", "relative-time", "time-ago"})
+CENTURIES, STAMP = ("19", "20"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")  # a time, as title of another one
 BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
 DROPPED = (
     "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select", "option",
@@ -43,7 +44,7 @@ NODES = 200_000
 OWN_NUMBERS = 1_000  # from which on the parser's numbers of names are those of the page's own names; it knows 200
 # What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
 PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, NOTHING, DROP, HIDDEN = range(10)
-INLINE = ("span", "u", "small", "font", "big", "abbr", "cite", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
+INLINE = ("span", "u", "small", "font", "big", "abbr", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
 Hides = Callable[[Given], bool]
 Action = Callable[["Walk", Any, str], int]
 
@@ -198,6 +199,8 @@ class Walk(Passage):
             self.name_place(name)
         if tag in TIMES and (value := given.get("datetime")):
             self.page.times.setdefault(len(self.page.texts), value.strip()[:40])
+        elif (value := given.get("title")) and value[:2] in CENTURIES and STAMP.match(value):
+            self.page.times.setdefault(len(self.page.texts), value[:19])
 
     def _block(self, node: Any, tag: str) -> int:
         given = node.attributes
@@ -257,6 +260,12 @@ class Walk(Passage):
             return HIDDEN
         self.pieces.append((OPEN, "q"))
         return MARK
+
+    def _cite(self, node: Any, tag: str) -> int:
+        """Who is quoted: in a line of its own, if it begins the quote."""
+        up = node.parent
+        quoted = up is not None and "blockquote" in (up.tag, up.parent.tag if up.parent is not None else "")
+        return self._block(node, "div") if quoted and not self.filled else self._inline(node, tag)
 
     def _reading(self, node: Any, _tag: str) -> int:
         """How the sign before is read, which stands above it."""
@@ -327,10 +336,9 @@ class Walk(Passage):
                 self.name_place(name)
             if "role" in given and (name := given["role"]):
                 own |= role(name)
-            if "itemprop" in given and given["itemprop"] == "author":
-                page.authors.add(me)
             if tag in TOLD:
                 page.given[me] = given
+            self._sign(me, number, given)
         if up > 0:
             _, _, _, inherited, signature, _ = elements[up]
             inherited |= own
@@ -340,6 +348,13 @@ class Walk(Passage):
         elements.append((up, number, own, inherited, signature, len(page.texts)))
         page.last.append(0)
         page.names.append(names)
+
+    def _sign(self, me: int, number: int, given: Given) -> None:
+        """Notes what an element says about who wrote what it holds."""
+        if "itemprop" in given and given["itemprop"] == "author":
+            self.page.authors.add(me)
+        if name := given.get("data-author") or (number == CUSTOM and given.get("author")):
+            self.page.signed[me] = name
 
     def _leave(self, end: int) -> None:
         """An element ends."""
@@ -388,7 +403,7 @@ class Walk(Passage):
         **dict.fromkeys(IGNORED, _ignore),
         **dict.fromkeys(INLINE, _inline),
         "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
-        "q": _quote, "rt": _reading, "input": _input, "dialog": _dialog,
+        "q": _quote, "cite": _cite, "rt": _reading, "input": _input, "dialog": _dialog,
         "": _named,
     }  # fmt: skip
 

@@ -71,6 +71,7 @@ CARDS = "<ul><li><h3>Aber, which has four metres</h3><p>Buy</p><li><h3>Borth</h3
     [
         (LIST, {"Borth", "Dale"}),
         (CARDS, {"Buy"}),
+        ("<div><div>One</div><div>Two</div><div>Three</div></div>", {"Two"}),
         ("<dl><dt>Port</dt><dd>Where ships lie.</dd></dl>", {"Port"}),
         ("<dl><div><dt>Depth</dt><dd>4 m</dd></div></dl><p>Six knots", {"4 m"}),
     ],

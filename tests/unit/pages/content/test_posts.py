@@ -2,6 +2,7 @@
 
 import pytest
 
+from outrider.pages import extract
 from outrider.pages.content.main import parsed
 from outrider.pages.content.posts import heads_of
 from outrider.pages.content.walk import cut_into_blocks
@@ -71,3 +72,39 @@ def test_who_is_declared_as_author_comes_before_who_edited():
 def test_a_number_of_a_post_is_no_name():
     head = "<div class=author><a href=/p/3>#3</a></div><div class=author-name><a href=/u/may>may</a></div>"
     assert authors_of(head, head) == ["may", "may"]
+
+
+def heads(source: str) -> list[str]:
+    """What is told of posts of which only the bodies are kept."""
+    page = cut_into_blocks(parsed(source).body)
+    return list(heads_of(page, [at for at, text in enumerate(page.texts) if text == BODY]).values())
+
+
+def test_posts_that_are_signed_need_no_other_mark():
+    post = "<div class='thing id-{0} comment' data-author=anna{0}><p class=tagline>{0} points</p><p>{1}</p></div>"
+    assert heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
+    custom = "<x-comment author=anna{0}><p>reply</p><p>{1}</p></x-comment>"
+    assert heads(custom.format(1, BODY) + custom.format(2, BODY)) == ["anna1", "anna2"]
+
+
+def test_posts_with_classes_of_their_own_look_alike():
+    post = "<div class='post number{0}'><p><a class=author href=/user/anna{0}>anna{0}</a></p><p>{1}</p></div>"
+    assert heads(post.format(1, BODY) + post.format(2, BODY)) == ["anna1", "anna2"]
+
+
+def test_a_question_before_its_answers_has_an_author_and_a_time_may_be_a_title():
+    by = "<p><span title='2026-01-0{0} 10:00:00Z'>then</span> <a class=user href=/users/{0}/anna{0}>anna{0}</a>"
+    answer = f"<div class='answer'><p>{BODY}</p>{by}</div>"
+    question = f"<div class='question'><p>{BODY}</p>{by}</div>".format(1)
+    told = ["anna1 \u00b7 2026-01-01", "anna2 \u00b7 2026-01-02", "anna3 \u00b7 2026-01-03"]
+    assert heads(question + answer.format(2) + answer.format(3)) == told
+
+
+def test_a_post_that_a_forum_writes_as_a_quote_is_none():
+    source = f"<blockquote class=postcontent>{BODY}</blockquote><blockquote>said</blockquote>"
+    assert extract(source, main=False).markdown == f"{BODY}\n\n> said"
+
+
+def test_who_is_quoted_stands_in_a_line_of_its_own():
+    source = "<blockquote><div><cite>Anna wrote:</cite>I do.</div></blockquote>"
+    assert extract(source, main=False).markdown == "> Anna wrote:\n>\n> I do."
