@@ -173,3 +173,40 @@ def test_a_broken_one_says_why(data: bytes, why: str):
     with pytest.raises(Unavailable, match=why) as caught:
         read(data, "x.pdf")
     assert caught.value.code == "broken_file"
+
+
+def test_cells_that_are_broken_over_lines_are_whole_without_rules():
+    rows = (
+        ("Light", "Seen by those who", "By"),
+        ("Cape Wend", "come in from the/north at night", "boats"),
+        ("Tern", "know", "gulls"),
+        ("The old reed of/the southern bay", "are late and have/lost their way", "cargo"),
+    )
+    content, y = "", 700
+    for row in rows:
+        for x, cell in enumerate(row):
+            lines = cell.split("/")
+            content += "".join(words(72 + 110 * x, y - 13 * at, line) for at, line in enumerate(lines))
+        y -= 13 * max(cell.count("/") + 1 for cell in row)
+    content += words(72, y - 40, "After it the text goes on over the whole width of the page.")
+    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+
+
+def test_two_columns_under_a_head_with_a_rule_are_a_table():
+    rows = (("Code", "Meaning"), ("broken_file", "it is cut, or/damaged"), ("too_large", "it is so"))
+    content, y = "72 696 m 260 696 l S\n", 700
+    for first, second in rows:
+        lines = second.split("/")
+        content += words(72, y, first) + "".join(words(180, y - 13 * at, line) for at, line in enumerate(lines))
+        y -= 13 * len(lines)
+    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+
+
+def test_columns_of_text_under_short_headings_are_no_table():
+    left = ["The tide comes in twice a day and the boats", "rise with it until the bell rings at the pier"] * 8
+    content = words(72, 700, "Ebb", font="F2") + words(320, 700, "Flood", font="F2")
+    for x, word in ((72, "left"), (320, "right")):
+        content += "".join(words(x, 680 - 13 * at, f"{line} {word}", size=9) for at, line in enumerate(left))
+    document = read(page(content))
+    assert document.tables == []
+    assert document.text.rindex("pier left") < document.text.index("boats right")

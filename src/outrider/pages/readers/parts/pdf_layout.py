@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from outrider.pages.readers.parts.pdf_lines import Cell, Line
+from outrider.pages.readers.parts.pdf_wrapped import wrapped
 
 BULLET = re.compile(r"^[•●▪■◦○‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
 NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
@@ -73,7 +74,7 @@ def blocks(lines: list[Line]) -> list[Block]:
     """The blocks of a page in reading order."""
     found: list[Block] = []
     aslant = [line for line in lines if line.aslant]
-    runs = list(_runs(ordered(_rows([line for line in lines if not line.aslant]))))
+    runs = list(_runs(ordered(wrapped(_rows([line for line in lines if not line.aslant])))))
     edges = _edges([run for run in runs if isinstance(run, Line)])
     for run in runs:
         if isinstance(run, Block):
@@ -118,7 +119,8 @@ def _rows(lines: list[Line]) -> list[Line]:
         ):
             cells = (*before.cells, *line.cells)
             rows[-1] = Line(cells, min(before.bottom, line.bottom), max(before.top, line.top), before.size,
-                            before.bold and line.bold, before.mono and line.mono, line.hyphenated)  # fmt: skip
+                            before.bold and line.bold, before.mono and line.mono, line.hyphenated,
+                            ruled=before.ruled and line.ruled)  # fmt: skip
         else:
             rows.append(line)
     return [_marked(row) for row in rows]

@@ -49,8 +49,8 @@ class Line:
     """Characters on one height, in points from the page's lower left corner.
 
     `hyphenated` lines end inside of a word; their hyphen is gone already. `ink` is `none` or `white` where the
-    characters are not drawn, or are so in white; `aslant` ones run another way than the page. `rows` are those
-    of a table that stands in this place.
+    characters are not drawn, or are so in white; `aslant` ones run another way than the page, and a rule stands
+    under `ruled` ones. `rows` are those of a table that stands in this place.
     """
 
     cells: tuple[Cell, ...]
@@ -62,6 +62,7 @@ class Line:
     hyphenated: bool = False
     ink: str = ""
     aslant: bool = False
+    ruled: bool = False
     rows: tuple[tuple[str, ...], ...] = ()
 
     @property

@@ -15,6 +15,7 @@ from outrider.pages.readers.parts.pdf_turn import Turn, turn
 TINY = 1.5  # points of type that nobody can read
 LONGEST = 1_500  # characters of a cell: what holds more is a page that is framed, not a table
 LIMIT = 2_000  # characters of a rectangle
+RULES = 200  # of a page that are looked at for the heads of tables
 PICTURE = 0.3  # of a page: what is written invisibly over so large a picture was recognised in it
 BROKEN = re.compile("\ufffe(?:\\r\\n|[\\r\\n])?")  # PDFium's sign for a hyphen at a line's end
 
@@ -77,6 +78,7 @@ def _read(document: Any, page: Any, limit: int, address: Callable[[str], str], s
         if (known := address(each.address))
     ]
     within = _Within(text, way)
+    shown = [replace(line, ruled=True) if _is_ruled(line, seen.level) else line for line in shown]
     made = _with_links(_tabled(shown, grids(seen), within.text), links, within.text)
     text.close()
     page.close()
@@ -129,6 +131,15 @@ def _is_seen(line: Line, page: Box, seen: Drawn, *, pictured: bool) -> bool:
     if line.ink == "none":  # of what was recognised in a picture, the picture is seen
         return pictured
     return line.ink != "white" or seen.behind((line.left + line.right) / 2, (line.bottom + line.top) / 2)
+
+
+def _is_ruled(line: Line, rules: list[Box]) -> bool:
+    """Whether a rule stands right under a line, from its beginning on to its end or further."""
+    reach = 0.5 * line.size
+    return any(
+        abs(rule.top - line.bottom) < reach and rule.left < line.left + reach and rule.right > line.right - reach
+        for rule in rules[:RULES]
+    )
 
 
 def _tabled(found: list[Line], tables: Iterable[Grid], read: Callable[[Box], str]) -> list[Line]:
