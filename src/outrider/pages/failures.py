@@ -16,6 +16,8 @@ FORBIDDEN = {
     407: "asks for a login",
     451: "is withheld for legal reasons",
 }
+LOGIN_HINT = "sign in with the browser tools, or choose another source"
+PASSWORD = re.compile(r"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 HEAD = 60_000  # bytes in which a challenge shows itself; challenge pages are short
 # What the pages of bot walls are known by: in the headers, then in the source.
 WALL_HEADERS = {
@@ -50,12 +52,15 @@ def failure(reply: Reply, now: float) -> OutriderError | None:
     if reply.status in (404, 410):
         return _named(NotFound, reply, "has no such page", hint="check the address or search for the page")
     if reply.status in FORBIDDEN:
-        return _named(Refused, reply, FORBIDDEN[reply.status], code="forbidden", hint="choose another source")
+        words = FORBIDDEN[reply.status]
+        hint = LOGIN_HINT if "login" in words else "choose another source"
+        return _named(Refused, reply, words, code="forbidden", hint=hint)
     if reply.status in TRANSIENT or reply.status >= 500:
         wait = retry_after(reply.headers.get("retry-after", ""), now)
         words = "asks for fewer requests" if reply.status == 429 else "is in trouble"
         code = "rate_limited" if reply.status == 429 else "server_error"
-        return _named(Unavailable, reply, words, code=code, wait=wait)
+        hint = f"try again in {wait:.0f} seconds" if wait else "try again later"
+        return _named(Unavailable, reply, words, code=code, wait=wait, hint=f"{hint}, or choose another source")
     return _named(Refused, reply, "did not give the page", code="http_status", hint="check the address")
 
 
@@ -81,6 +86,11 @@ def is_blocked(reply: Reply) -> bool:
     if not WALLS.search(head):
         return False
     return reply.status != 200 or _shown(reply.body) <= SHORT
+
+
+def is_login(html: str, text: str) -> bool:
+    """Whether a page served as a success asks for a password and shows little else."""
+    return len(text) < SHORT and PASSWORD.search(html) is not None
 
 
 def is_wall(html: str) -> bool:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
+from outrider.pages.failures import is_login
 
+EMPTY = 200  # characters of text below which a page with scripts is worth rendering
 RENDERED = "rendered"  # in the metadata of a document that a browser has made
 
 
@@ -41,6 +43,21 @@ class Page:
     def rendered(self) -> bool:
         """Whether a browser has run its scripts first."""
         return bool(self.document.metadata.get(RENDERED))
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is next to no text."""
+        return len(self.document.text) < EMPTY
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether there is next to no text, but scripts that may draw some."""
+        return self.html is not None and self.is_bare and bool(self.document.metadata.get("scripts"))
+
+    @property
+    def asks_for_login(self) -> bool:
+        """Whether it asks for a password and shows little else."""
+        return is_login(self.html or "", self.document.text)
 
     @property
     def title(self) -> str:

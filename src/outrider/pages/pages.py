@@ -26,6 +26,7 @@ from outrider.pages.library import LocalHit
 from outrider.pages.page import RENDERED, Page
 from outrider.pages.politeness import Politeness
 from outrider.pages.reader import Source
+from outrider.pages.refresh import refreshed
 from outrider.pages.registry import needs_whole, reader_for
 from outrider.pages.robots import RobotsPolicy
 from outrider.pages.run import Runner
@@ -34,7 +35,6 @@ from outrider.pages.sniff import sniff
 
 Render = Callable[[str], Awaitable[str]]
 Rendering = Literal["auto", "always", "never"]
-EMPTY = 200  # characters of text below which a page with scripts is worth rendering
 
 
 # Refusals that a browser may not meet; the second are only tried when somebody asks for one.
@@ -42,6 +42,7 @@ WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden"
 
 
 HTML = "text/html"
+REFRESHES = 3  # pages that only send on, one after the other
 SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
 
 
@@ -111,8 +112,14 @@ class Pages:
                 `server_error`, `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
         """
         address = read_target(url).url
+        bound = robots or self._settings.robots
         with anyio.move_on_after(self._settings.seconds):
-            return await self._read(address, max_age, main=main, robots=robots or self._settings.robots, render=render)
+            page = await self._read(address, max_age, main=main, robots=bound, render=render)
+            for _ in range(REFRESHES):
+                if not (target := refreshed(page)):
+                    break
+                page = await self._read(target, max_age, main=main, robots=bound, render=render)
+            return replace(page, requested_url=address)
         raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
@@ -237,7 +244,7 @@ class Pages:
             return page
         if render == "always":
             return await self._in_browser(page, main=main)
-        if self._render is None or len(page.document.text) >= EMPTY or not page.document.metadata.get("scripts"):
+        if self._render is None or not page.is_shell:
             return page
         with self._while_time_is_left():
             made = await self._in_browser(page, main=main)

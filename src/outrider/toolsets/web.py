@@ -16,6 +16,7 @@ from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
 from outrider.pages import Excerpt, Page, Pages
+from outrider.pages.failures import LOGIN_HINT
 from outrider.search import Found, Query, Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
@@ -111,6 +112,7 @@ async def web_fetch(
     output_dir: Annotated[str | None, Field(max_length=1_000, description="Workspace folder for pictures")] = None,
 ) -> Result:
     """Read a web page, PDF, feed or text file as clean Markdown, or save a picture to the workspace."""
+    asked = None if query is None else _not_blank(query)
     if mode == "image":
         return await _image(pages, artifacts, choices, call, url, output_dir, filename)
     try:
@@ -118,10 +120,10 @@ async def web_fetch(
     except OutriderError as error:
         if mode == "auto" and error.code == "image":
             return await _image(pages, artifacts, choices, call, url, output_dir, filename)
-        raise
+        raise _named(error, url) from None
     kept = await offers.page(call, page)
-    if query is not None:
-        return _kept(await _passages(pages, choices, page, query, max_chars), kept)
+    if asked is not None:
+        return _kept(await _passages(pages, choices, page, asked, max_chars), kept)
     body = _body(page, format)
     if offset and offset >= len(body):
         raise InvalidInput(
@@ -132,6 +134,17 @@ async def web_fetch(
         return _kept(_reading(choices, page, *cut_markdown(body, max_chars, offset)), kept)
     piece = cut(body, max_chars, offset)
     return _kept(_reading(choices, page, piece, piece.text), kept)
+
+
+def _named(error: OutriderError, url: str) -> OutriderError:
+    """The error, with the field that is wrong or the argument that helps where only this tool knows it."""
+    if error.code == "bad_url":
+        error.message = f"url: {error.message}"
+    if error.code == "image":
+        error.hint = "leave out `mode`, or give mode=image, to save it"
+    if len(url.split()) > 1:
+        error.hint = "give one address, without spaces; call web_fetch once for each"
+    return error
 
 
 def _not_blank(query: str) -> str:
@@ -197,7 +210,8 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
     total = len(page.document.markdown)
     if not found:
         return _nothing_matches(choices, page, query)
-    note = f"{len(found)} passages for {query!r} out of {total} characters; read around one with offset=<its start>"
+    count = "1 passage" if len(found) == 1 else f"{len(found)} passages"
+    note = f"{count} for {query!r} out of {total} characters; read around one with offset=<its start>"
     body = "\n\n".join(_passage(page.document.markdown, each) for each in found)
     text = f"{_head(page, note, _caveats(page))}\n\n{choices.mark(body, page.url)}"
     places = [{"start": each.start, "end": each.end} for each in found]
@@ -213,16 +227,37 @@ def _passage(markdown: str, excerpt: Excerpt) -> str:
 
 def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:
     piece = cut(page.document.markdown, 1_000)
-    note = f"no passage mentions {query!r}; this is the beginning of {piece.total} characters"
+    note = f"no passage mentions {query!r}; this is the beginning of {piece.total} characters: try other words"
+    note += f", or read on with offset={piece.next_offset}" if piece.truncated else ""
     text = f"{_head(page, note)}\n\n{choices.mark(piece.text, page.url)}"
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": []})
 
 
 def _caveats(page: Page) -> str:
+    """What a reader has to know of how the page was got, and of what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
     rendered = "rendered in a browser" if page.rendered else ""
-    return "; ".join(filter(None, (rendered, stale, cut_off)))
+    lack = _lack(page)
+    moved = f"redirected from {page.requested_url}" if _elsewhere(page, at_all=bool(lack)) else ""
+    return "; ".join(filter(None, (moved, rendered, stale, cut_off, lack)))
+
+
+def _elsewhere(page: Page, *, at_all: bool) -> bool:
+    """Whether another site answered than was asked, or at all another address; a scheme and `www` are put right."""
+    asked, given = (each.partition("://")[2].removeprefix("www.") for each in (page.requested_url, page.url))
+    return asked.rstrip("/") != given.rstrip("/") if at_all else asked.partition("/")[0] != given.partition("/")[0]
+
+
+def _lack(page: Page) -> str:
+    """Why a page is not what was wanted, and what to do: it stands behind a login, or its scripts would draw it."""
+    if page.asks_for_login:
+        return f"the page asks for a login: {LOGIN_HINT}"
+    if page.is_shell and page.rendered:
+        return "the page is next to empty in a browser, too"
+    return (
+        "the page is next to empty without its scripts: try render=always or the browser tools" if page.is_shell else ""
+    )
 
 
 def _kept(reading: Result, content_id: str) -> Result:
