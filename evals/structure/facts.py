@@ -1,5 +1,6 @@
 """What a page marks up in its main content: derived from the page and the reference text, by no extractor."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ _BLOCKS = (
 BLOCKS = frozenset(_BLOCKS.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 AROUND = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
+LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|gatsby-highlight-code-line)(?:\s|$)")  # of listings
 SHORT = 4  # words below which those before and after must
 LONG = 12  # words from which a text is known without those around it
 CELL_WORDS = 60  # a table with larger cells lays out
@@ -155,7 +157,7 @@ def _lines(node: Any, parts: list[str]) -> None:
 
 
 def _line(node: Any, parts: list[str]) -> None:
-    edge = node.tag in BLOCKS
+    edge = node.tag in BLOCKS or LINES.search(node.attributes.get("class") or "") is not None
     if edge and parts and not parts[-1].endswith("\n"):
         parts.append("\n")
     _lines(node, parts)
@@ -210,6 +212,8 @@ def _link(node: Any, base: str) -> Iterator[tuple[str, str]]:
     try:
         url = urljoin(base, "".join(href.split("\n")))
     except ValueError:
+        return
+    if "#" in url and url.partition("#")[0] == base.partition("#")[0]:  # a place in the page itself
         return
     if url.startswith(("http://", "https://")) and words(text := _text(node)):
         wraps = any(child.tag in BLOCKS for child in node.traverse() if child.mem_id != node.mem_id)

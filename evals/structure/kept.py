@@ -136,7 +136,7 @@ def _led(line: str, lead: str) -> str:
 
 def _code(text: str) -> str:
     text = CONTROL.sub("", text.replace("\xa0", " ")).strip("\n")
-    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
 def _item_words(lines: list[str], at: int, item: re.Match[str]) -> list[str]:

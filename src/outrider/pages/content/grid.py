@@ -10,7 +10,9 @@ from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piec
 from outrider.pages.content.listing import source_of
 from outrider.pages.content.phrase import Phrase
 
-ROW, TABLE, HEAD, HEADING, ITEM, LISTING = (NUMBER[tag] for tag in ("tr", "table", "thead", "th", "li", "pre"))
+ROW, TABLE, HEAD, FOOT, HEADING, ITEM, LISTING = (
+    NUMBER[tag] for tag in ("tr", "table", "thead", "tfoot", "th", "li", "pre")
+)
 CELL_LIMIT = 600  # characters of a cell; what holds more is layout
 HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
@@ -121,7 +123,7 @@ def _span(page: Blocks, cell: int, name: str) -> int:
 
 
 def _rows(page: Blocks, table: int) -> dict[int, list[int]]:
-    """The cells of each row of this very table."""
+    """The cells of each row of this very table; those of its foot come last, wherever it stands."""
     rows: dict[int, list[int]] = {}
     elements = page.elements
     at = table + 1
@@ -132,7 +134,8 @@ def _rows(page: Blocks, table: int) -> dict[int, list[int]]:
         elif tag in CELLS and parent in rows:
             rows[parent].append(at)
         at += 1
-    return rows
+    foot = [row for row in rows if elements[elements[row][0]][1] == FOOT]
+    return rows | {row: rows.pop(row) for row in foot} if foot else rows
 
 
 def _texts(page: Blocks, blocks: list[int], phrase: Phrase) -> dict[int, list[str]]:

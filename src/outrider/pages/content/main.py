@@ -97,7 +97,7 @@ def _utf8(html: bytes | str) -> bytes | str:
 def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PLAIN, nodes: int = NODES) -> Content:
     """The same of a parsed page (selectolax's lexbor parser), which is left as it is."""
     told = told_by(tree)
-    page, signals = _blocks(tree, told, nodes), read_signals(tree, url, told)
+    page, signals = _blocks(tree, told, nodes, url), read_signals(tree, url, told)
     chosen, kind, judged = _judged(page, signals, main=main)
     base = signals.base or url
     facts = read_facts(tree, page, base, told, kind)
@@ -134,12 +134,12 @@ def _sell(found: Content, product: dict[str, str]) -> None:
         found.text = "\n".join(lines) + "\n\n" + found.text
 
 
-def _blocks(tree: Any, told: Told, nodes: int) -> Blocks:
+def _blocks(tree: Any, told: Told, nodes: int, url: str = "") -> Blocks:
     """The blocks of a page; none of a page of frames."""
     if tree.body is None:
         return Blocks()
     sheets = sheets_of(tree, told)
-    return cut_into_blocks(tree.body, nodes, sheets.hide if sheets else None)
+    return cut_into_blocks(tree.body, nodes, sheets.hide if sheets else None, url)
 
 
 def _declared(facts: Facts, tree: Any) -> str:

@@ -38,12 +38,13 @@ class Passage:
         pieces: Of the block at hand.
         filled: Whether they hold words.
         listing: How many open elements are listings.
+        here: What addresses of places in this very page begin with.
         full: Whether the page holds all that is looked at.
         seam: What inline elements without a meaning did since the last words: `SHUT`, `OPENED` or both.
     """
 
     __slots__ = (
-        "anchor", "breaks", "current", "filled", "full", "images", "in_link", "inner", "last_break", "length",
+        "anchor", "breaks", "current", "filled", "full", "here", "images", "in_link", "inner", "last_break", "length",
         "linked", "links", "listing", "marked", "page", "pieces", "seam",
     )  # fmt: skip
 
@@ -54,6 +55,7 @@ class Passage:
         self.length = self.in_link = self.linked = self.links = self.images = self.breaks = self.marked = self.inner = 0
         self.listing = self.seam = 0
         self.current = -1
+        self.here: tuple[str, ...] = ()
         self.anchor = ("", 0, 0)  # of the open link: address, block, piece
 
     def add(self, text: str) -> None:
@@ -134,7 +136,9 @@ class Passage:
         self.pieces.append((LINE, None))
 
     def link(self, address: str) -> None:
-        """A link begins."""
+        """A link begins; one into this very page is told as such."""
+        if self.here and "#" in address and address.startswith(self.here):
+            address = "#" + address.partition("#")[2]
         self.in_link += 1
         self.links += 1
         self.pieces.append((LINKED, address))

@@ -17,9 +17,12 @@ CODE = frozenset({"code", "kbd", "samp", "tt"})
 BRACKET = re.compile(r"(?<!\\)\[")
 TICKS = re.compile(r"`+")
 MARKUP = re.compile(r"[*^`~\\]")
-POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])")
+# What is an exponent, and behind which words: numbers, brackets, variables, units of length.
+POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])|(?:\d{1,3}|[a-z])[-+\u2212](?:\d{1,3}|[a-z])|\d[a-z]")
+RAISED = re.compile(r"(?:\d|\)|(?<![^\W\d_])(?:[^\W\d_]|[kcdmn]m|\u00b5m|ft|mc))\Z")
 BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
 BLANK += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
+BEFORE = 4  # texts and characters that tell whether a raised sign is an exponent
 ADDRESSES = 20_000
 
 
@@ -178,8 +181,10 @@ def _is_code(kind: int, tag: str) -> bool:
 def _signed(core: str, tag: str, out: list[str], start: int) -> str:
     """A text with the marks of its tag around it."""
     if tag == "sup":
-        before = out[start - 1][-1:] if start and out[start - 1] else ""
-        return f"^{core}" if POWER.fullmatch(core) and (before.isdigit() or before == ")") else core
+        before = bare("".join(out[max(0, start - BEFORE) : start]))[-BEFORE:]
+        if not POWER.fullmatch(core) or not RAISED.search(before) or (core.isalpha() and not before[-1:].isdigit()):
+            return core
+        return f"^{core}" if len(core) < 2 or core.lstrip("-+\u2212").isdigit() else f"^({core})"
     if tag == "q":
         return f"\u201c{core}\u201d"
     if tag in CODE:

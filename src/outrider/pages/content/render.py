@@ -26,6 +26,7 @@ SIGNS = frozenset(
 )
 FREE = frozenset(NUMBER[tag] for tag in ("div", "button", "label", "summary", "custom"))  # no paragraphs
 TERMS, DETAILS, NOTE = 1, 2, 3  # what an element is part of: a list of definitions; or what a text is
+PARTS, HEADED = 4, 300  # blocks and characters of a heading
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
@@ -38,7 +39,7 @@ class Place:
         table, pre: The table and the listing that it is part of; -1 for none.
         level: Of the heading that it is part of; 0 for none.
         term: `TERMS` or `DETAILS` in a list of definitions, else 0.
-        detail: The `dd` that it is part of.
+        part: The `dd`, or the heading, that it is part of.
     """
 
     holders: tuple[int, ...] = ()
@@ -46,7 +47,7 @@ class Place:
     pre: int = -1
     level: int = 0
     term: int = 0
-    detail: int = -1
+    part: int = -1
 
 
 NOWHERE = Place()
@@ -134,13 +135,7 @@ class Writer:
             place = self._place(self.page.rows[chosen[at]][0])
             if chosen[at] in self.heads:
                 self._head(self.heads[chosen[at]])
-            if place.pre >= 0:
-                at = self._listing(chosen, at, place)
-            elif place.table >= 0 and place.table not in self.layout and (after := self._table(chosen, at, place)):
-                at = after
-            else:
-                self._blocks(chosen[at], place)
-                at += 1
+            at = self._next(chosen, at, place)
         for label, blocks in notes.blocks.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
             text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
@@ -148,6 +143,19 @@ class Writer:
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
+
+    def _next(self, chosen: list[int], at: int, place: Place) -> int:
+        """Puts down what begins with a block; where it ends."""
+        if place.pre >= 0:
+            return self._listing(chosen, at, place)
+        after = 0
+        if place.table >= 0 and place.table not in self.layout:
+            after = self._table(chosen, at, place)
+        if place.level and not after:
+            after = self._heading(chosen, at, place)
+        if not after:
+            self._blocks(chosen[at], place)
+        return after or at + 1
 
     def _add(self, text: str, kind: int = 0, *, joins: bool = False) -> None:
         """Puts a text down that no quote and no item holds: without an empty line where it joins what it follows."""
@@ -188,12 +196,24 @@ class Writer:
             return
         self._define(text, place)
 
+    def _heading(self, chosen: list[int], at: int, place: Place) -> int:
+        """A heading of some blocks, on one line; where it ends, or 0 for one of a single block, or of too many."""
+        end = at + 1
+        while end < len(chosen) and self._place(self.page.rows[chosen[end]][0]).part == place.part:
+            end += 1
+        blocks = chosen[at:end]
+        if not 1 < len(blocks) <= PARTS or sum([len(self.page.texts[block]) for block in blocks]) > HEADED:
+            return 0
+        pieces = [piece for block in blocks for piece in (*self.page.pieces[block], " ")]
+        self._block(pieces, place)
+        return end
+
     def _define(self, text: str, place: Place) -> None:
         """Puts a paragraph down; a definition without its term is one like any other."""
         named = place.term == TERMS or (place.term == DETAILS and self.tight in (TERMS, DETAILS))
         if named and place.term == DETAILS:
-            text = ("  " if place.detail == self.detail else ": ") + text
-        self.detail = place.detail
+            text = ("  " if place.part == self.detail else ": ") + text
+        self.detail = place.part
         self._add(text, place.term if named else 0, joins=place.term == DETAILS or self.tight == TERMS)
 
     def _put(self, text: str, place: Place, *, apart: bool = True) -> None:
@@ -358,16 +378,16 @@ class Writer:
 
 
 def _held(p: Place, _tag: int, element: int) -> Place:
-    return Place((*p.holders, element), p.table, p.pre, p.level, 0, p.detail)
+    return Place((*p.holders, element), p.table, p.pre, p.level, 0, p.part)
 
 
 CHANGES = {
     **dict.fromkeys(HOLDERS, _held),
-    TABLE: lambda p, _t, e: Place(p.holders, e, p.pre, p.level, p.term, p.detail),
-    PRE: lambda p, _t, e: Place(p.holders, p.table, e if p.pre < 0 else p.pre, p.level, p.term, p.detail),
+    TABLE: lambda p, _t, e: Place(p.holders, e, p.pre, p.level, p.term, p.part),
+    PRE: lambda p, _t, e: Place(p.holders, p.table, e if p.pre < 0 else p.pre, p.level, p.term, p.part),
     TERM: lambda p, _t, _e: Place(p.holders, p.table, p.pre, p.level, TERMS),
     DETAIL: lambda p, _t, e: Place(p.holders, p.table, p.pre, p.level, DETAILS, e),
-    **{tag: lambda p, t, _e: Place(p.holders, p.table, p.pre, HEADINGS[t]) for tag in HEADINGS},
+    **{tag: lambda p, t, e: Place(p.holders, p.table, p.pre, HEADINGS[t], 0, e) for tag in HEADINGS},
     **dict.fromkeys(CELLS, lambda p, _t, _e: Place(p.holders, p.table, p.pre)),
 }
 

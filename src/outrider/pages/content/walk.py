@@ -49,7 +49,7 @@ Hides = Callable[[Given], bool]
 Action = Callable[["Walk", Any, str], int]
 
 
-def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -> Blocks:
+def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None, url: str = "") -> Blocks:
     """The blocks of a page that are shown.
 
     Rules of style sheets that hide much of a page are what its scripts begin with: they are left unheeded.
@@ -57,10 +57,11 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
     looked behind, and behind a second one where nearly all is still hidden. Of 1,497 pages every fortieth is of that
     kind.
     """
-    walk = Walk(hides)
+    here = _here(url)
+    walk = Walk(hides, here)
     page = walk.run(body, nodes)
     if walk.ruled > max(RULED, (page.hidden + walk.length) * CURTAIN_SHARE):
-        walk = Walk(None)
+        walk = Walk(None, here)
         page = walk.run(body, nodes)
         hides = None
     shown: frozenset[int] = frozenset()
@@ -68,10 +69,17 @@ def cut_into_blocks(body: Any, nodes: int = NODES, hides: Hides | None = None) -
         if page.hidden <= max(CURTAIN, walk.length * times) or not (behind := _curtains(walk, page.hidden) - shown):
             break
         shown |= behind
-        walk = Walk(hides, shown)
+        walk = Walk(hides, here, shown)
         page = walk.run(body, nodes)
         page.curtain = True
     return page
+
+
+def _here(url: str) -> tuple[str, ...]:
+    """What addresses of places in a page begin with."""
+    page = url.partition("#")[0]
+    root = page.find("/", page.find("//") + 2)
+    return (f"{page}#", f"{page[root:]}#") if root > 0 else ()
 
 
 def _curtains(walk: "Walk", hidden: int) -> frozenset[int]:
@@ -85,8 +93,9 @@ class Walk(Passage):
 
     __slots__ = ("above", "by_rule", "hidden_from", "left", "ruled", "ruled_here", "shown", "signatures")
 
-    def __init__(self, by_rule: Hides | None, shown: frozenset[int] = frozenset()) -> None:
+    def __init__(self, by_rule: Hides | None, here: tuple[str, ...] = (), shown: frozenset[int] = frozenset()) -> None:
         super().__init__()
+        self.here = here
         self.by_rule = by_rule
         self.shown = shown
         self.above: list[tuple[Any, int]] = []  # the open elements, and what they do when they end

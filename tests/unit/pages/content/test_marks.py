@@ -78,3 +78,33 @@ def test_brackets_of_the_text_are_no_references():
 )
 def test_what_belongs_together_stands_together(source: str, found: str):
     assert markdown(source) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("E = mc<sup>2</sup>, 10<sup>-3</sup> m<sup>2</sup>", "E = mc^2, 10^-3 m^2"),
+        ("<i>x</i><sup>2</sup> + a<sup>n+1</sup>", "*x*^2 + a^(n+1)"),
+        ("the 10<sup>th</sup>, a fact<sup>2</sup>, as is<sup>a</sup>", "the 10th, a fact2, as isa"),
+    ],
+)
+def test_raised_signs_are_exponents_behind_numbers_and_variables(source: str, found: str):
+    assert markdown(f"<p>{source}</p>") == found
+
+
+def test_a_heading_of_blocks_is_one_line():
+    assert (
+        markdown("<h4><div>Example 1 of 4:</div><div>Counter</div></h4><p>Text")
+        == "#### Example 1 of 4: Counter\n\nText"
+    )
+
+
+def test_the_foot_of_a_table_comes_last():
+    source = "<table><thead><tr><th>A<th>B</thead><tfoot><tr><td>All<td>3</tfoot><tbody><tr><td>x<td>3</tbody></table>"
+    assert markdown(source) == "| A | B |\n| --- | --- |\n| x | 3 |\n| All | 3 |"
+
+
+@pytest.mark.parametrize("address", ["https://site.example/a/#n1", "/a/#n1"])
+def test_links_into_the_page_are_that_however_they_are_written(address: str):
+    source = f'<p>Fact<a href="{address}">1</a></p><p><a id="n1">1</a> A book.</p><p><a href="{address}">Up</a>'
+    assert markdown(source.replace("n1", "fn1")) == "Fact[^1]\n\nUp\n\n[^1]: A book."
