@@ -14,14 +14,15 @@ HELD, LET = "\x03", "\x04"  # between these stands what must not be taken apart:
 SIGNS = {"b": "**", "i": "*", "s": "~~"}
 TWICE = re.compile(r"\x02([bis])\x01\1|`\x04\x03`(?!`)")
 NOTHING = re.compile(r"\x01([bis])\x02\1")
-FIRST = re.compile(r"(?<=[^\W_])((?:\x01[bi])+)([^\w\s\x01-\x04]+\s*)")
+# Each of these begins with a sign, for which a search is quick, or is looked for where such a one finds anything.
+FIRST = re.compile(r"(\x01[bi](?<=[^\W_]..)(?:\x01[bi])*)([^\w\s\x01-\x04]+\s*)")
+TIGHT = re.compile(r"\x02[bi](?=[^\W_])")
 LAST = re.compile(r"(\s*[^\w\s\x01-\x04]+)((?:\x02[bi])+)(?=[^\W_])")
 STRUCK = re.compile(r"(?<=[^\W_])(\x01s)(?![\w\s])|(?<=[^\w\s])(\x02s)(?=[^\W_])")
 STUCK = re.compile(r"[^\W_](?:\x01[bi])+\x03|\x04(?:\x02[bi])+[^\W_]")
-TOUCHING = re.compile(r"\$\x04\x03\$")
 STAR = re.compile(r"(?<!\\)\*(?=\S)|(?<=\S)(?<!\\)\*")
 MARK = re.compile(r"[\x01\x02][bis]")
-CONTROL = re.compile(r"[\x01-\x04]")
+CONTROL = str.maketrans("", "", "\x01\x02\x03\x04")
 
 
 def marked(core: str, kind: str) -> str:
@@ -36,7 +37,7 @@ def held(text: str) -> str:
 
 def bare(text: str) -> str:
     """A text without what only this module knows."""
-    return CONTROL.sub("", MARK.sub("", text))
+    return MARK.sub("", text).translate(CONTROL)
 
 
 def settled(text: str) -> str:
@@ -45,16 +46,20 @@ def settled(text: str) -> str:
         text = _placed(TWICE.sub("", text))
     elif "`\x04\x03`" in text:
         text = TWICE.sub("", text)
-    text = TOUCHING.sub("$ $", text).replace("!\x03[", "\\!\x03[")
-    return CONTROL.sub("", MARK.sub(lambda found: SIGNS[found[0][1]], text))
+    text = text.replace("$\x04\x03$", "$ $").replace("!\x03[", "\\!\x03[")
+    for kind, sign in SIGNS.items():
+        text = text.replace(BEGIN + kind, sign).replace(END + kind, sign)
+    return text.replace(HELD, "").replace(LET, "")
 
 
 def _placed(text: str) -> str:
     """The text with its marks where they hold, and its own stars out of their way."""
-    text = STRUCK.sub(lambda found: f" {found[1]}" if found[1] else f"{found[2]} ", text)
-    text = LAST.sub(r"\2\1", FIRST.sub(r"\2\1", text))
+    if "\x01s" in text or "\x02s" in text:
+        text = STRUCK.sub(lambda found: f" {found[1]}" if found[1] else f"{found[2]} ", text)
+    text = FIRST.sub(r"\2\1", text)
+    text = LAST.sub(r"\2\1", text) if TIGHT.search(text) else text
     text = NOTHING.sub("", NOTHING.sub("", text))
-    if STUCK.search(text):
+    if ("b\x03" in text or "i\x03" in text or "\x04\x02" in text) and STUCK.search(text):
         text = re.sub(r"[\x01\x02][bi]", "", text)
     return _escaped(text) if "*" in text else text
 
