@@ -82,5 +82,6 @@ def files() -> dict[str, bytes]:
 
     found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
     found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
+    found["doc"] = (TESTS / "data" / "documents" / "tides.doc").read_bytes()
     found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
     return found | PLAIN

@@ -1,6 +1,6 @@
 """Office files from before 2007, Outlook messages and other binary formats, by the extra `documents`.
 
-Its library is Xberg (MIT): one parser in Rust for doc, xls, xlsb, ppt, msg and the rest, where Python
+Its library is Xberg (MIT): one parser in Rust for xls, xlsb, ppt, msg and the rest, where Python
 has a library each, GPL for some and none for others. It takes 130 MB of disk, hence an extra. It runs
 in a process of its own, is given bytes only, and neither recognises characters in pictures nor unpacks archives.
 """

@@ -9,7 +9,7 @@ from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
 from outrider.pages.readers.parts.word_runs import HYPERLINK
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
-from outrider.pages.readers.word import Cell, grid
+from outrider.pages.readers.word import WIDEST, by_ends
 
 TOKENS = 8  # for each tag that may be looked at in a page
 KEPT = frozenset({"fonttbl", "stylesheet", "info", "title", "author", "subject", "creatim", "fldinst", "footnote",
@@ -28,8 +28,6 @@ HEADING = re.compile(r"heading ([1-9])")
 BULLETS = re.compile(r"^\W{0,3}$")
 NUMBER = re.compile(r"^(\d{1,9})[.)]$")
 QUOTES = frozenset({"quote", "intense quote", "block text", "quotations"})
-WIDEST = 60  # columns
-CLOSE = 30  # twips between ends of cells that are one
 FONTS = 5_000
 STYLES = 5_000
 
@@ -277,7 +275,7 @@ class Writer:
             self._row = []
             self._merged = ""
         elif word.name != "cellx":
-            self._merged = word.name
+            self._merged = "beside" if word.name == "clmrg" else "above"
         elif len(self._row) < WIDEST:
             self._row.append((word.value or 0, self._merged))
             self._merged = ""
@@ -293,7 +291,7 @@ class Writer:
     def _end_table(self) -> None:
         self._end_row()
         rows, self._rows = self._rows, []
-        self.draft.rows(_grid(rows))
+        self.draft.rows(by_ends(rows))
 
     def _end_paragraph(self) -> None:
         runs, self._runs = self._runs, []
@@ -317,29 +315,6 @@ class Writer:
             self.draft.item(about.level, text if bare else f"{about.marker} {text}", marker)
         else:
             self.draft.add(text)
-
-
-def _grid(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
-    """The rows by the places where their cells end: one that goes over several stands in each of them."""
-    ends: list[int] = []
-    for end in sorted({end for row in rows for _, end, _ in row}):
-        if not ends or end - ends[-1] > CLOSE:
-            ends.append(end)
-    if 0 in ends or not 1 < len(ends) <= WIDEST:
-        return [[text for text, _, _ in row] for row in rows]
-    made = []
-    for row in rows:
-        cells: list[Cell] = []
-        before = 0
-        for text, end, merged in row:
-            at = sum(each <= end + CLOSE for each in ends)
-            if merged == "clmrg" and cells:
-                cells[-1].span += max(1, at - before)
-            else:
-                cells.append(Cell(text, max(1, at - before), continued=merged == "clvmrg"))
-            before = at
-        made.append(cells)
-    return grid(made)
 
 
 def _level(style: str) -> int:

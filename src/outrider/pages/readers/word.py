@@ -18,6 +18,8 @@ from outrider.pages.readers.text import fenced
 
 KIND = "Word document"
 NOTES = (("footnotes", "w:footnote", "w:footnoteReference"), ("endnotes", "w:endnote", "w:endnoteReference"))
+WIDEST = 60  # columns
+CLOSE = 30  # twips between ends of cells that are one
 SPAN = 60  # columns that one cell may claim
 
 
@@ -218,6 +220,33 @@ def grid(rows: list[list[Cell]]) -> list[list[str]]:
         above = [text for text, span in cells for _ in range(span)]
         made.append(spread(cells, width))
     return made
+
+
+def by_ends(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
+    """Rows of cells by the places where they end: one that goes over several columns stands in each of them.
+
+    Args:
+        rows: Of each cell its text, where it ends in twips, and whether it goes on from the one `beside` or `above` it.
+    """
+    ends: list[int] = []
+    for end in sorted({end for row in rows for _, end, _ in row}):
+        if not ends or end - ends[-1] > CLOSE:
+            ends.append(end)
+    if 0 in ends or not 1 < len(ends) <= WIDEST:
+        return [[text for text, _, _ in row] for row in rows]
+    made = []
+    for row in rows:
+        cells: list[Cell] = []
+        before = 0
+        for text, end, merged in row:
+            at = sum(each <= end + CLOSE for each in ends)
+            if merged == "beside" and cells:
+                cells[-1].span += max(1, at - before)
+            else:
+                cells.append(Cell(text, max(1, at - before), continued=merged == "above"))
+            before = at
+        made.append(cells)
+    return grid(made)
 
 
 def written(text: str, marker: str) -> tuple[str, str]:
