@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import anyio
 import pytest
 
 import documents
+from outrider.core.text import count_tokens
 from site_app import PNG, pdf
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +75,7 @@ async def test_json_has_the_facts(home: Path):
         (".", None, 2, "cannot be read"),
         ("broken.docx", documents.all_kinds()["word"][:-30], 4, "broken"),
         ("files.zip", documents.zipped({"mimetype": "x"}), 5, "archive"),
+        ("empty.html", b"", 0, "there is no readable text"),
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
 )
@@ -85,6 +88,32 @@ async def test_what_cannot_be_read_is_told_with_its_code(
     assert done.returncode == code, done.stderr
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+async def test_a_budget_of_tokens_says_how_to_go_on(home: Path):
+    first = await extract(home, "-", "--max-tokens", "40", stdin=PAGE)
+    assert count_tokens(first.stdout.decode().rstrip()) <= 40
+    told = re.search(r"read on with --offset (\d+)", first.stderr.decode())
+    assert told
+    rest = json.loads(
+        (await extract(home, "-", "--offset", told[1], "--max-tokens", "900", "--json", stdin=PAGE)).stdout
+    )
+    whole = (await extract(home, "-", stdin=PAGE)).stdout.decode()
+    assert first.stdout.decode()[:-1] + rest["markdown"] + "\n" == whole
+    assert not rest["truncated"]
+
+
+async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_are_none(home: Path):
+    page = b"<main><h2>Dogs</h2><p>%s<h2>Fees</h2><p>%s</main>" % (
+        b"Dogs stay for free. " * 30,
+        b"Ten pounds a night. " * 30,
+    )
+    found = await extract(home, "-", "--query", "fees", "--max-tokens", "60", stdin=page)
+    none = await extract(home, "-", "--query", "zeppelin", stdin=page)
+    assert b"Ten pounds" in found.stdout
+    assert b"Dogs" not in found.stdout
+    assert (none.returncode, none.stdout) == (1, b"\n")
+    assert b"try other words" in none.stderr
 
 
 async def test_an_error_is_json_for_programs_too(home: Path):

@@ -3,11 +3,13 @@
 Everything here is bounded work that runs in a thread: no process has to be killed, and none has to be started.
 """
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from outrider.pages.document import Document, tidy
 from outrider.pages.pausing import COLLECTING
 from outrider.pages.returning import give_back
+
+LINKS = ("inline", "references", "none")
 
 if TYPE_CHECKING:
     from outrider.pages.content.main import Content
@@ -26,7 +28,7 @@ def extract(
     """The content and the facts of an HTML page. Never raises for what a page holds.
 
     Args:
-        html: The source; bytes are decoded as browsers do.
+        html: The source; bytes are decoded as browsers do, and so are bytearrays and memoryviews.
         url: Where it came from, for relative addresses.
         main: Whether navigation and the like are left out.
         links: How the Markdown writes them: `inline`, as `references` at its end, or `none`.
@@ -37,7 +39,12 @@ def extract(
     Returns:
         A document whose kind is that of the page; its text is empty only if the page shows none and says
         nothing about itself.
+
+    Raises:
+        TypeError: `html` is no text and no bytes, or `url` is no text.
+        ValueError: `links` is none of the three, or `chars` or `tags` is below 1.
     """
+    html = _checked(html, url, links, (chars, tags))
     from outrider.pages.content.main import CHARS, TAGS, content_of, parsed
     from outrider.pages.content.style import Style
 
@@ -49,6 +56,21 @@ def extract(
         document = _document(found)
     give_back(len(html))
     return document
+
+
+def _checked(html: Any, url: Any, links: str, bounds: tuple[Any, ...]) -> bytes | str:
+    """The source, if the arguments are what they should be."""
+    if isinstance(html, bytearray | memoryview):
+        html = bytes(html)
+    if not isinstance(html, bytes | str):
+        raise TypeError(f"html: is {type(html).__name__}, not bytes or str; give the source, as path.read_bytes() does")
+    if url is not None and not isinstance(url, str):
+        raise TypeError(f"url: is {type(url).__name__}, not str; leave it out if there is none")
+    if links not in LINKS:
+        raise ValueError(f"links: is {links!r}; choose one of {', '.join(LINKS)}")
+    if any(bound is not None and bound < 1 for bound in bounds):
+        raise ValueError("chars, tags: below 1; leave them out for the usual bounds")
+    return html
 
 
 def _document(found: "Content") -> Document:

@@ -1,6 +1,10 @@
 """HTML becomes the text that a person sees, and what the page says about itself."""
 
+import json
+import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -277,3 +281,26 @@ def test_words_of_elements_that_a_sheet_sets_apart_do_not_touch(source: str, mar
 def test_times_of_a_list_are_not_that_of_the_page():
     entries = "".join(f'<li><time datetime="2024-03-0{day}">then</time> {WORDS}' for day in range(1, 6))
     assert extract(f"<h1>News</h1><ul>{entries}</ul>", url=URL).published == ""
+
+
+@pytest.mark.parametrize(
+    ("html", "more", "error", "said"),
+    [
+        (None, {}, TypeError, "html: is NoneType, not bytes or str"),
+        (Path("page.html"), {}, TypeError, "path.read_bytes()"),
+        ("<p>x", {"url": 5}, TypeError, "url: is int, not str"),
+        ("<p>x", {"links": "footnotes"}, ValueError, "choose one of inline, references, none"),
+        ("<p>x", {"chars": 0}, ValueError, "below 1"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, error: type[Exception], said: str):
+    with pytest.raises(error, match=re.escape(said)):
+        extract(html, **more)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_a_document_is_data_that_can_be_kept_whatever_holds_its_source(kind: type):
+    read = extract(kind(article()), url=URL)
+    assert read == extract(article().decode(), url=URL)
+    assert pickle.loads(pickle.dumps(read)) == read
+    assert Document.from_dict(json.loads(json.dumps(read.to_dict()))) == read

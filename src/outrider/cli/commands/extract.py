@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from outrider.cli.options import loaded, setting
-from outrider.cli.output import print_json, run
+from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 
 STDIN = "-"
+PASSAGES = 1_500  # tokens of passages, as of web_fetch
 
 
 @click.command()
@@ -24,25 +25,76 @@ STDIN = "-"
     help="Of a web page: addresses behind their words, at the end, or left out.",
 )  # fmt: skip
 @click.option("--images", is_flag=True, help="Show pictures of a web page that have words of their own.")
+@click.option("--query", help="Only the passages that answer this, in at most --max-tokens (1,500 if not given).")
+@click.option(
+    "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (o200k); says how to go on."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Read on from this character.")
 @setting
-def command(
-    file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, url: str, links: Any, images: bool
-) -> None:
+def command(file: str, sets: tuple[str, ...], *, as_json: bool, as_text: bool, whole: bool, **chosen: Any) -> None:
     """Turn a page or a document into Markdown: HTML, PDF, Office, e-books, mail, notebooks and more; - is stdin."""
-    document, mime = run(lambda: _extract(file, sets, url, main=not whole, links=links, images=images), as_json=as_json)
+    bounds = {name: chosen.pop(name) for name in ("query", "max_tokens", "offset")}
+
+    async def read() -> tuple[Any, str, dict[str, Any]]:
+        document, mime = await _extract(file, sets, main=not whole, **chosen)
+        return document, mime, _piece(document.text if as_text else document.markdown, **bounds)
+
+    document, mime, piece = run(read, as_json=as_json)
     if as_json:
-        print_json({"content_type": mime} | document.to_dict())
+        print_json({"content_type": mime} | _bounded(document.to_dict(), piece, whole=not any(bounds.values())))
     else:
-        text = document.text if as_text else document.markdown
-        sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+        sys.stdout.buffer.write(piece["text"].encode("utf-8", "replace") + b"\n")
         sys.stdout.buffer.flush()
+        warn(_notes(file, piece, whole=not any(bounds.values())))
+    if piece.get("passages") == []:
+        sys.exit(EXIT_PARTLY)
+
+
+def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """The document as data, with the asked part of its Markdown instead of all of it."""
+    if whole:
+        return document
+    return document | {"markdown": piece["text"], "text": ""} | {n: f for n, f in piece.items() if n != "text"}
+
+
+def _piece(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
+    """The part of a text that was asked for, and where it stands. Raises InvalidInput."""
+    from outrider.core.text import cut_tokens
+
+    if offset and offset >= len(text):
+        raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
+    if query is not None:
+        return _passages(text, query, max_tokens or PASSAGES)
+    if max_tokens is None:
+        return {"text": text[offset:], "total_chars": len(text)}
+    piece = cut_tokens(text, max_tokens, offset)
+    return {"text": piece.text} | piece.facts()
+
+
+def _passages(text: str, query: str, tokens: int) -> dict[str, Any]:
+    from outrider.pages.excerpt import excerpts
+
+    found = excerpts(text, query, max_tokens=tokens)
+    places = [{"start": each.start, "end": each.end, "headings": list(each.headings)} for each in found]
+    return {"text": "\n\n".join(each.text for each in found), "total_chars": len(text), "passages": places}
+
+
+def _notes(file: str, piece: dict[str, Any], *, whole: bool) -> list[str]:
+    """What a person should know of what was printed."""
+    if "next_offset" in piece:
+        return [f"of {piece['total_chars']} characters; read on with --offset {piece['next_offset']}"]
+    if "passages" in piece and not piece["passages"]:
+        return ["no passage mentions that: try other words, or leave out --query"]
+    return [f"there is no readable text in {file}"] if whole and not piece["text"].strip() else []
 
 
 async def _extract(
-    file: str, sets: tuple[str, ...], url: str, *, main: bool, links: Any, images: bool
+    file: str, sets: tuple[str, ...], *, url: str, main: bool, links: Any, images: bool
 ) -> tuple[Any, str]:
     from outrider.pages.local import read_body
 
+    if url and not url.startswith(("http://", "https://")):
+        raise InvalidInput(f"--url {url}: is no web address", hint="start it with https://, or leave it out")
     settings = loaded(sets).settings.pages
     body = _read(file, settings.pdf_max_bytes)
     name = "" if file == STDIN else file
