@@ -287,3 +287,12 @@ async def test_rows_that_are_read_on_have_their_heading_and_stay_within_the_limi
     assert all(len(page) <= 400 for page in pages)
     assert all(page.startswith("| Year | Ships |\n| --- | --- |\n| 1") for page in pages[2:-1])
     assert ["".join(pages).count(f"| {year} |") for year in (1900, 1950, 1999)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("limit", [40, 200, 900])
+async def test_passages_with_their_places_stay_within_the_limit(home: Path, limit: int):
+    async with houses.opened(home, SITE, more={"boundary": False}) as house:
+        page = await house.app.call("web_fetch", url=house.site + "/table", query="ships 1950", max_chars=limit)
+    body = page.text.partition("\n\n")[2]
+    assert len(body) <= limit
+    assert body.startswith("[")

@@ -74,8 +74,15 @@ def _before_marks(text: str, offset: int, end: int) -> int:
 
 
 def count_tokens(text: str) -> int:
-    """The text's length in tokens of the o200k vocabulary (gpt-4o), exactly."""
-    return _tokenizer().count(text)
+    """The text's length in tokens of the o200k vocabulary (gpt-4o), exactly.
+
+    What looks like a special token counts as the text that it is; half of a surrogate pair, as the replacement
+    character that is sent for it.
+    """
+    try:
+        return _tokenizer().count(text)
+    except UnicodeEncodeError:
+        return _tokenizer().count(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def cut_tokens(text: str, limit: int, offset: int = 0) -> Cut:

@@ -33,6 +33,7 @@ web = Toolset(
 
 MOST_PICTURES = 40  # of one page that are listed
 HEADING_CHARS = 80
+BEGINNING = 1_000  # characters that are shown where no passage answers
 EXCERPT_TOKENS = 1_500  # what the passages of one page cost when nothing else is asked for
 
 
@@ -209,13 +210,27 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
     found = await pages.excerpts(page, query, max_tokens=budget)
     total = len(page.document.markdown)
     if not found:
-        return _nothing_matches(choices, page, query)
+        return _nothing_matches(choices, page, query, min(max_chars, BEGINNING))
+    found, body = _fitting(page.document.markdown, found, max_chars)
     count = "1 passage" if len(found) == 1 else f"{len(found)} passages"
     note = f"{count} for {query!r} out of {total} characters; read around one with offset=<its start>"
-    body = "\n\n".join(_passage(page.document.markdown, each) for each in found)
     text = f"{_head(page, note, _caveats(page))}\n\n{choices.mark(body, page.url)}"
     places = [{"start": each.start, "end": each.end} for each in found]
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": places, "outrider/total_chars": total})
+
+
+def _fitting(markdown: str, found: list[Excerpt], limit: int) -> tuple[list[Excerpt], str]:
+    """The best passages that fit with their places and headings, and how they are shown; the last one may be cut."""
+    while len(body := "\n\n".join(_passage(markdown, each) for each in found)) > limit:
+        worst = min(found, key=lambda each: each.score)
+        if len(found) > 1:
+            found = [each for each in found if each is not worst]
+            continue
+        text = cut(worst.text, max(len(worst.text) - (len(body) - limit), 1)).text.rstrip()
+        if len(text) < 2 or text == worst.text:
+            return found, body[:limit]
+        found = [replace(worst, text=text, end=worst.start + len(text))]
+    return found, body
 
 
 def _passage(markdown: str, excerpt: Excerpt) -> str:
@@ -225,8 +240,8 @@ def _passage(markdown: str, excerpt: Excerpt) -> str:
     return f"[{excerpt.start}-{excerpt.end}]{' ' + under if under else ''}\n{shown}"
 
 
-def _nothing_matches(choices: Choices, page: Page, query: str) -> Result:
-    piece = cut(page.document.markdown, 1_000)
+def _nothing_matches(choices: Choices, page: Page, query: str, limit: int) -> Result:
+    piece = cut(page.document.markdown, limit)
     note = f"no passage mentions {query!r}; this is the beginning of {piece.total} characters: try other words"
     note += f", or read on with offset={piece.next_offset}" if piece.truncated else ""
     text = f"{_head(page, note)}\n\n{choices.mark(piece.text, page.url)}"

@@ -81,6 +81,12 @@ def test_tokens_are_those_of_o200k():
     assert [count_tokens(text) for text in ("", "hello world", "Straße", "<|endoftext|>")] == [0, 2, 2, 7]
 
 
+def test_half_a_surrogate_pair_counts_as_what_is_sent_for_it():
+    assert count_tokens("a \ud800 b") == count_tokens("a \ufffd b")
+    assert count_tokens("\ud83d\ude00") == count_tokens("\U0001f600")
+    assert count_tokens("a\0b") == 3
+
+
 @given(st.lists(LETTERS, max_size=300).map("".join), st.integers(8, 60), st.integers(0, 20))
 @example("dense! " + "漢字仮名" * 40 + "a" * 4000, 30, 0)
 @example("a" * 4000 + "漢字仮名🏴" * 400, 50, 0)
