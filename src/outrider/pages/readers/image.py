@@ -7,6 +7,7 @@ where somebody lives more often than not.
 
 import re
 import struct
+import zlib
 from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
@@ -22,7 +23,8 @@ ISPE = re.compile(rb"ispe\x00\x00\x00\x00(.{8})", re.DOTALL)  # image spatial ex
 SVG_TAGS = 20_000
 CHUNKS = 2_000
 TEXT = 2_000
-SHOWN = ("description", "artist", "copyright", "taken", "changed", "maker", "camera", "lens", "software")
+ZIPPED = 4_000  # bytes of a packed text
+SHOWN = ("title", "description", "artist", "copyright", "taken", "changed", "maker", "camera", "lens", "software")
 TAKEN = re.compile(r"(\d{4}):(\d{2}):(\d{2})(?: (\d{2}:\d{2}:\d{2}))?")
 
 
@@ -91,6 +93,9 @@ def _png(body: bytes, facts: Facts) -> None:
         if name == b"tEXt":
             key, _, value = data[: TEXT + 80].partition(b"\x00")
             facts.texts.setdefault(key.decode("latin-1").lower(), value.decode("latin-1"))
+        elif name == b"zTXt":
+            key, _, value = data[:ZIPPED].partition(b"\x00")
+            facts.texts.setdefault(key.decode("latin-1").lower(), _unzipped(value[1:]).decode("latin-1"))
         elif name == b"iTXt":
             key, _, rest = data[: TEXT + 200].partition(b"\x00")
             if rest[:1] == b"\x00":
@@ -101,6 +106,14 @@ def _png(body: bytes, facts: Facts) -> None:
         at, left = at + 12 + size, left - 1
     facts.texts.setdefault("artist", facts.texts.pop("author", ""))
     facts.texts = {name: text for name, text in facts.texts.items() if text.strip()}
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The first letters of a text that is packed; none if it is damaged."""
+    try:
+        return zlib.decompressobj().decompress(data, TEXT)
+    except zlib.error:
+        return b""
 
 
 def _jpeg(body: bytes, facts: Facts) -> None:

@@ -30,6 +30,13 @@ def test_an_old_workbook_is_read():
     assert document.kind == "legacy"
 
 
+def test_a_hidden_sheet_is_left_out_and_counted():
+    document = read(XLS.with_name("hidden.xls").read_bytes())
+    assert document.metadata == {"hidden": 1}
+    assert "ignore" not in document.text
+    assert "gulls" in document.text
+
+
 @pytest.mark.parametrize("end", [600, 2_000, 4_000])
 def test_one_that_is_cut_says_so(end: int):
     with pytest.raises(Unavailable) as caught:

@@ -151,6 +151,12 @@ def test_every_kind_of_picture_tells_its_size(body: bytes, size: tuple[int, int]
     assert (known["width"], known["height"]) == size
 
 
+def test_what_a_picture_says_of_itself_may_be_packed():
+    document = read(png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon"))))
+    assert document.markdown.endswith("- title: Fog\n- description: At noon")
+    assert read(png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
+
+
 def test_a_drawing_is_told_by_its_words():
     svg = b"<svg xmlns='x'><title>Map</title><desc>Of the bay</desc><text>Cape <tspan>Wend</tspan></text></svg>"
     document = image.read(Source(svg, "", "image/svg+xml"))

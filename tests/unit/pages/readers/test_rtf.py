@@ -112,3 +112,7 @@ def test_what_was_deleted_is_gone_and_numbers_of_ten_digits_are_no_text():
 def test_titles_and_quotes_are_told_by_their_styles():
     body = r"{\stylesheet{\s1 Title;}{\s2 Quote;}{\s3 heading 1;}}\pard\s1 Tides\par\pard\s3 Ebb\par\pard\s2 Low.\par"
     assert read(rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."
+
+
+def test_signs_of_fonts_for_signs_are_what_people_see():
+    assert read(rtf(r"\pard \u61692?done {\pntext \u61607?\tab}\par")).markdown == "- ✓done"

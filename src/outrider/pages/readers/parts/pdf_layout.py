@@ -14,9 +14,9 @@ from statistics import median
 from outrider.pages.readers.parts.pdf_lines import Cell, Line
 from outrider.pages.readers.parts.pdf_wrapped import wrapped
 
-BULLET = re.compile(r"^[•●▪■◦○‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
+BULLET = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
 NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
-MARKER = re.compile(r"[•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 APART = 4.0  # of the type size that a marker stands before its item at most
 LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 IDEOGRAPH = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"

@@ -11,6 +11,7 @@ from typing import Any
 
 from outrider.pages.readers.parts.pdf_drawn import Box
 from outrider.pages.readers.parts.pdf_turn import Turn, quarters
+from outrider.pages.readers.parts.signs import shown
 
 HYPHEN = "\ufffe"  # what PDFium puts for a hyphen at a line's end; the word goes on behind it
 BREAK = re.compile(r"(\r\n|[\r\n\ufffe])")
@@ -113,6 +114,7 @@ class Characters:
         text = textpage.get_text_range(0, count) if count > 0 else ""
         # One letter an index, except where PDFium or UTF-16 sees it otherwise: then each is asked for.
         self.text = text if len(text) == count else "".join(map(self._letter, range(count)))
+        self.text = shown(self.text)  # as many letters as before
         self._box = pdfium.FS_RECTF()
         if not self.text.isspace():
             self.text = RAISED.sub(self._raised, self.text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.readers.parts.math import latex
 from outrider.pages.readers.parts.opc import Relation
+from outrider.pages.readers.parts.signs import symbol
 from outrider.pages.readers.parts.writing import Draft, Run, raised
 from outrider.pages.readers.parts.xml import Element
 
@@ -15,15 +16,6 @@ LEFT_OUT = frozenset({"w:del", "w:moveFrom", "w:pPr", "w:rPr", "mc:Fallback", "w
 SIGNS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " ", "w:sym": ""}
 DRAWINGS = frozenset({"w:drawing", "w:pict", "w:object", "mc:AlternateContent"})
 RISES = {"superscript": 1, "subscript": -1}
-# What the fonts of signs show at these places (Unicode's mappings of Wingdings and Symbol), as far as texts use them.
-WINGDINGS = {
-    0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x76: "❖", 0x78: "☒", 0x9F: "•", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
-    0xE0: "→", 0xDF: "←", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
-}  # fmt: skip
-GREEK = dict(zip(range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
-    zip(range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
-)
-SYMBOL = GREEK | {0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•", 0xB9: "≠", 0xBB: "≈", 0xAE: "→"}
 NOTES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commentReference": "c"}
 
 
@@ -157,16 +149,6 @@ class Words:
     def _pointed(self, code: str) -> str:
         found = HYPERLINK.match(code[:3_000])
         return self.draft.address(found[1]) if found else ""
-
-
-def symbol(font: str, code: str) -> str:
-    """The character that a font of signs shows; empty if it is none that is known (section 17.3.3.30)."""
-    try:
-        place = int(code, 16) & 0xFF
-    except ValueError:
-        return ""
-    known = SYMBOL if font.lower() == "symbol" else WINGDINGS
-    return known.get(place, "") if font.lower().startswith(("wingdings", "symbol")) else chr(int(code, 16) & 0xFFFF)
 
 
 def _on(properties: Element, name: str) -> bool:

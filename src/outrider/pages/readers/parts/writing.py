@@ -8,6 +8,7 @@ from typing import Any
 from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.reader import Source
+from outrider.pages.readers.parts.signs import shown
 
 COLUMNS = 60
 INDENT = "    "  # four spaces nest under both kinds of markers (CommonMark 0.31 section 5.2)
@@ -51,7 +52,7 @@ def inline(runs: Iterable[Run]) -> str:
     pieces: list[str] = []
     for style, group in groupby(runs, key=lambda run: run.style):
         bold, italic, struck, address, literal = style
-        text = "".join(run.text for run in group)
+        text = shown("".join(run.text for run in group))
         mark = "" if literal else ("**" if bold else "") + ("*" if italic else "") + ("~~" if struck else "")
         pieces.append(_marked(text, mark, address))
     return "".join(pieces).strip()
@@ -59,7 +60,7 @@ def inline(runs: Iterable[Run]) -> str:
 
 def unmarked(runs: Iterable[Run]) -> str:
     """The runs' characters on one line, without marks or links."""
-    return " ".join("".join(run.text for run in runs).split())
+    return " ".join(shown("".join(run.text for run in runs)).split())
 
 
 def _marked(text: str, mark: str, address: str) -> str:
