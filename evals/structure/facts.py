@@ -19,6 +19,7 @@ BLOCKS = frozenset(_BLOCKS.split())
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 AROUND = 3  # words before or after that must stand in the reference too, so that no word of a menu is taken for content
 LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|gatsby-highlight-code-line)(?:\s|$)")  # of listings
+SEAM, SEAMS = "\0", re.compile(r"\0*\n\0*|\0+")  # between lines of which the source need not break
 SHORT = 4  # words below which those before and after must
 LONG = 12  # words from which a text is known without those around it
 CELL_WORDS = 60  # a table with larger cells lays out
@@ -140,7 +141,7 @@ def _code(node: Any) -> Iterator[str]:
         return
     parts: list[str] = []
     _lines(node, parts)
-    body = "".join(parts).replace("\r\n", "\n").replace("\xa0", " ").strip("\n").rstrip()
+    body = SEAMS.sub("\n", "".join(parts)).replace("\r\n", "\n").replace("\xa0", " ").strip("\n").rstrip()
     if not "".join(words(body)).isdigit():
         yield body
 
@@ -157,7 +158,12 @@ def _lines(node: Any, parts: list[str]) -> None:
 
 
 def _line(node: Any, parts: list[str]) -> None:
-    edge = node.tag in BLOCKS or LINES.search(node.attributes.get("class") or "") is not None
+    edge = node.tag in BLOCKS
+    if LINES.search(node.attributes.get("class") or "") and not edge:
+        parts.append(SEAM)
+        _lines(node, parts)
+        parts.append(SEAM)
+        return
     if edge and parts and not parts[-1].endswith("\n"):
         parts.append("\n")
     _lines(node, parts)
