@@ -261,6 +261,8 @@ async def _reached(engine: "AsyncEngine") -> None:
 
 def storable(text: str, limit: int | None = None) -> str:
     """The text as every database takes it: without NUL and lone surrogates, at most `limit` characters."""
+    if text.isascii() and "\0" not in text:
+        return text[:limit]
     return text[:limit].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 

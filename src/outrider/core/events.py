@@ -21,6 +21,9 @@ MESSAGE_LIMIT = 1_000
 WAITING_LIMIT = 10_000  # records that wait for a database which does not take them; then the oldest go
 PRIVATE = "[not kept]"
 PAUSE = 0.2  # seconds in which records gather before they are written together
+# Made once: the functions of `json` make one for every call that wants anything special.
+WRITER = json.JSONEncoder(ensure_ascii=False, default=str)
+READER = json.JSONDecoder(parse_constant=str)  # NaN and Infinity, which JSON does not know, become words
 
 
 @dataclass(frozen=True)
@@ -184,9 +187,8 @@ def _optional(text: str | None) -> str | None:
 def _cut(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments if they are short, else the beginning of their JSON; never what a database would not take."""
     try:
-        text = json.dumps(arguments, ensure_ascii=False, default=str)
+        text = WRITER.encode(arguments)
     except (TypeError, ValueError, RecursionError):  # no JSON: a Python caller's own objects
         return {"cut": f"{len(arguments)} arguments that are no JSON"}
     text = storable(text).replace("\\u0000", "\\ufffd")
-    # NaN and Infinity, which JSON does not know, become words.
-    return json.loads(text, parse_constant=str) if len(text) <= ARGUMENT_LIMIT else {"cut": text[:ARGUMENT_LIMIT]}
+    return READER.decode(text) if len(text) <= ARGUMENT_LIMIT else {"cut": text[:ARGUMENT_LIMIT]}

@@ -133,6 +133,8 @@ def as_result(value: Any) -> Result:
     """A tool's return value as a result: text is to be read, a pydantic model is data (the fields that it set)."""
     if isinstance(value, Result):
         return value
+    if isinstance(value, str):
+        return Result((Text(value),))
     if isinstance(value, BaseModel):
         return Result((Text(str(value)),), data=value.model_dump(mode="json", exclude_unset=True))
     return Result((Text(str(value)),))

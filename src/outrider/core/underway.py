@@ -78,10 +78,10 @@ class Underway:
             self._end(self._now.pop(doing.id))
 
     def _end(self, doing: Doing) -> None:
-        ended = replace(doing, ended_at=time.time())
-        if doing.about:
-            self._ended[doing.about] = ended
-            self._ended.move_to_end(doing.about)
+        if not doing.about:
+            return
+        self._ended[doing.about] = replace(doing, ended_at=time.time())
+        self._ended.move_to_end(doing.about)
         while len(self._ended) > ENDED:
             self._ended.popitem(last=False)
 

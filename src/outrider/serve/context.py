@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from outrider.serve.auth import Caller
 
 PER_SECOND = 5  # progress notices that a caller gets at most
+LENDING = ClientCapabilities(sampling=SamplingCapability())
 STRIDE = 2**-20  # by how much progress advances where nothing is counted, since it may not stand still
 STEP = ("websearchResultCount", "resumeState", "agent", "depth")  # what tools may want to know of the host's step
 PERSON = "x-api-user-email"  # the header in which hosts with one key for all name the person they act for
@@ -86,7 +87,7 @@ def _as_known(said: Call, known: "Caller", workspace: str | None) -> Call:
 
 def _lender(context: ServerRequestContext[Any, Any]) -> Lender | None:
     """The client's own language model, where it lends one: few do, so the rest is loaded only then."""
-    if not context.session.check_client_capability(ClientCapabilities(sampling=SamplingCapability())):
+    if not context.session.check_client_capability(LENDING):
         return None
     from outrider.serve.sampling import lender_of
 

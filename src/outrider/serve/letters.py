@@ -10,6 +10,7 @@ from typing import Any
 from mcp.server import ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
+from pydantic_core import to_json
 
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # Every escape is passed over as a whole, so that none is taken for the end of another.
@@ -26,10 +27,20 @@ def readable(line: str) -> str:
 async def written(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Passes results and errors on with a sign in the place of what is no letter."""
     try:
-        return encodable(await call_next(ctx))
+        result = await call_next(ctx)
+        return result if _is_written(result) else encodable(result)
     except MCPError as error:
         found = error.error
         raise MCPError(code=found.code, message=encodable(found.message), data=encodable(found.data)) from error
+
+
+def _is_written(value: Any) -> bool:
+    """Whether all of it is JSON already, as nearly everything is; to find that out is cheap."""
+    try:
+        to_json(value)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def encodable(value: Any) -> Any:
