@@ -3,6 +3,7 @@
 from pathlib import PurePath
 
 import anyio
+from anyio.lowlevel import RunVar
 
 from outrider.core.errors import Unavailable
 from outrider.pages.content.style import Links
@@ -12,6 +13,17 @@ from outrider.pages.registry import reader_for
 from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings
 from outrider.pages.sniff import sniff
+
+_runner: RunVar[Runner] = RunVar("outrider.pages.local")
+
+
+def _shared() -> Runner:
+    """One runner for all files at hand, so that a hundred of them take no hundred processes."""
+    try:
+        return _runner.get()
+    except LookupError:
+        _runner.set(made := Runner())
+        return made
 
 
 async def read_body(
@@ -49,7 +61,7 @@ async def read_body(
         chars=chosen.extract_chars, tags=chosen.extract_tags, pages=chosen.pdf_max_pages, links=links, images=images,
     )  # fmt: skip
     with anyio.move_on_after(chosen.seconds):
-        return (await Runner().run(reader, source))[0], mime
+        return (await _shared().run(reader, source))[0], mime
     raise Unavailable(
         f"{named or 'the document'} could not be read within {chosen.seconds:g} seconds",
         code="timeout",

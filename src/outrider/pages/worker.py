@@ -11,7 +11,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -94,8 +93,18 @@ class Worker:
         return found
 
 
-_idle: list[Worker] = []
-_lock = threading.Lock()
+_idle: list[Worker] = []  # taken and given back in one step each, from any thread
+_inherited: list[Worker] = []  # of the process that forked this one: not ours to end
+
+
+def _forget() -> None:
+    """After a fork the child begins with none: two processes would talk to one worker."""
+    _inherited.extend(_idle)
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def request(read: Callable[[Source], Document], source: Source) -> bytes:
@@ -106,9 +115,9 @@ def request(read: Callable[[Source], Document], source: Source) -> bytes:
 def take() -> Worker:
     """A worker that is free, or a new one."""
     while True:
-        with _lock:
-            worker = _idle.pop() if _idle else None
-        if worker is None:
+        try:
+            worker = _idle.pop()
+        except IndexError:
             return Worker()
         if worker.lives:
             return worker
@@ -117,8 +126,7 @@ def take() -> Worker:
 
 def give_back(worker: Worker) -> None:
     """Keeps a worker for the next document."""
-    with _lock:
-        _idle.append(worker)
+    _idle.append(worker)
 
 
 @atexit.register

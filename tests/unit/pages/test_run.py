@@ -10,9 +10,10 @@ import pytest
 
 from documents import docx, p
 from outrider.core.errors import Refused, Unavailable
+from outrider.pages.local import read_body
 from outrider.pages.reader import Reader, Source
 from outrider.pages.registry import reader_for, readers
-from outrider.pages.run import Runner
+from outrider.pages.run import PROCESSES, Runner
 from site_app import crash, err, hang, hog, pdf
 
 pytestmark = pytest.mark.anyio
@@ -85,3 +86,40 @@ def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
     )
     assert run.stdout == "begins\n--- page 1 of 1 ---\n\nhigh water\n", run.stderr
     assert run.stderr == ""
+
+
+def reading() -> set[str]:
+    """The processes that read for this one."""
+    children = {pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split()}
+    return {pid for pid in children if b"worker_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+async def test_many_files_at_once_take_few_processes():
+    found: list[str] = []
+    before = reading()
+
+    async def read(at: int) -> None:
+        found.append((await read_body(pdf(f"file {at}"), name="x.pdf"))[0].text)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for at in range(12):
+                group.start_soon(read, at)
+    assert len(found) == len(set(found)) == 12
+    assert len(reading() - before) <= PROCESSES
+
+
+def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
+    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import asyncio, os, sys\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "def text():\n    return asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text[-10:]\n"
+        "def workers():\n    return Path(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read_text().split()\n"
+        "print(text())\nbefore = workers()\nif not os.fork():\n    print(text(), flush=True)\n    sys.exit()\n"
+        "os.wait()\nprint(text())\nprint(before == workers())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.stdout.split("\n")[:3] == ["high water"] * 3, run.stderr
