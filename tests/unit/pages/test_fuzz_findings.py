@@ -10,6 +10,7 @@ from outrider import extract
 
 URL = "https://site.example/folder/page"
 WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
+MANY = 6_000  # blocks; each looked through the rest of them
 
 
 def words(text: str) -> Counter[str]:
@@ -64,3 +65,8 @@ def test_blank_lines_of_a_listing_stay():
 @pytest.mark.parametrize("tag", ["meta", "link", "time", "base", "script", "style", "title"])
 def test_elements_that_name_the_author_and_nothing_else_break_nothing(tag: str):
     assert extract(f"<{tag} itemprop=author></{tag}><p>Words that are read.").text == "Words that are read."
+
+
+def test_thousands_of_blocks_in_one_heading_take_no_longer_than_their_length():
+    page = "<h1>Lights" + "<article><p>The old light</p></article>" * MANY
+    assert extract(page, main=False).text.count("The old light") == MANY

@@ -199,7 +199,7 @@ class Writer:
     def _heading(self, chosen: list[int], at: int, place: Place) -> int:
         """A heading of some blocks, on one line; where it ends, or 0 for one of a single block, or of too many."""
         end = at + 1
-        while end < len(chosen) and self._place(self.page.rows[chosen[end]][0]).part == place.part:
+        while end < min(len(chosen), at + PARTS + 1) and self._place(self.page.rows[chosen[end]][0]).part == place.part:
             end += 1
         blocks = chosen[at:end]
         if not 1 < len(blocks) <= PARTS or sum([len(self.page.texts[block]) for block in blocks]) > HEADED:
