@@ -6,6 +6,7 @@ Dates and names are looked for only there: searching the whole text finds a date
 import json
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,8 @@ DAY = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?:/|
 FEW = 2  # times there, published and changed; where there are more, each is that of an entry of a list
 BYLINES = 5
 BYLINE = 60  # characters of a name in the page itself
+TRAILING = re.compile(r",\s*([}\]])")  # a comma that many systems write and no parser reads
+TYPED = re.compile(r"\Ahttps?://schema\.org/(?=[A-Z]\w*\Z)")
 WRAPPED = re.compile(r"\A\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*\Z")
 HEADLINE = NUMBER["h1"]
 PUBLISHERS = ("WebSite", "Organization", "NewsMediaOrganization")
@@ -296,11 +299,9 @@ def objects(script: str, limit: int) -> list[dict[str, Any]]:
     """The objects of a JSON-LD script, those of its graph included, without descending further."""
     if len(script) > JSON_LIMIT:
         return []
-    try:
-        bare = script.strip()
-        data = json.loads(bare if bare[:1] in "{[" and bare[-1:] in "}]" else WRAPPED.sub("", bare), strict=False)
-    except (ValueError, RecursionError):
-        return []
+    bare = script.strip()
+    bare = bare if bare[:1] in "{[" and bare[-1:] in "}]" else WRAPPED.sub("", bare)
+    data = _read(bare) or _read(TRAILING.sub(r"\1", bare))
     found, waiting = [], [data]
     while waiting and len(found) < limit:
         value = waiting.pop(0)
@@ -312,10 +313,19 @@ def objects(script: str, limit: int) -> list[dict[str, Any]]:
     return found
 
 
+def _read(source: str) -> Any:
+    """What a source in JSON says; nothing if it cannot be read."""
+    try:
+        return json.loads(source, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
 def words_of(value: Any) -> list[str]:
-    """The texts of a JSON-LD value: itself, its name, or those of its members."""
+    """The texts of a JSON-LD value: itself, its name, or those of its members; names of types without their place."""
     if isinstance(value, str):
-        return [value] if value else []
+        value = unescape(value) if "&" in value else value
+        return [TYPED.sub("", value)] if value else []
     if isinstance(value, dict):
         return words_of(value.get("name")) if not isinstance(value.get("name"), dict) else []
     if isinstance(value, list):

@@ -114,7 +114,7 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     elif main and _doubted(found):
         found.text = found.markdown = found.facts.body().strip()
         found.metadata["fallback"] = "declared"
-    if product := product_of(found.facts):
+    if product := product_of(found.facts, tree if kind == "product" else None):
         _sell(found, product)
     return found
 
