@@ -1,7 +1,7 @@
 """What the house is made of: each part once, from the settings and from the parts that it needs."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from outrider import toolsets
@@ -209,8 +209,8 @@ class Building:
     def search(self) -> Search:
         """Searching."""
         read = local(self.pages, lambda: self._stores)
-        powers = search_powers(self.loaded, read, self.browsers, lambda: self.proxy)
         made_from = (self.http, self.settings.search, self.database)
+        powers = partial(search_powers, self.loaded, read, self.browsers, lambda: self.proxy)
         return Search(*made_from, powers=powers, environ=self.loaded.environ, clock=self.database.now)
 
     @cached_property

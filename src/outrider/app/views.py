@@ -3,16 +3,19 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from outrider.browser import Browsers
 from outrider.content import Content
 from outrider.core.errors import OutriderError
 from outrider.pages import Pages
-from outrider.search import Hit, Page, Powers, Query
 from outrider.settings import Loaded
 
-Local = Callable[[Query], Awaitable[list[Hit]]]
+if TYPE_CHECKING:
+    from outrider.search import Hit, Page, Powers, Query
+
+    Local = Callable[[Query], Awaitable[list[Hit]]]
 MOST_READ = 200  # pages looked through when only some hosts are wanted
 
 
@@ -38,8 +41,10 @@ def rendering(browsers: Browsers) -> Callable[[str], Awaitable[str]]:
     return rendered
 
 
-def search_powers(loaded: Loaded, local: Local, browsers: Browsers, proxy: Callable[[], str | None]) -> Powers:
+def search_powers(loaded: Loaded, local: "Local", browsers: Browsers, proxy: Callable[[], str | None]) -> "Powers":
     """What the search domain gets of the others."""
+    from outrider.search import Powers
+
     chosen, program = loaded.settings.search.agent_browser, None
     if chosen.command or chosen.auto_install:
         from outrider.search.agent_browser import AgentBrowser
@@ -61,10 +66,11 @@ class _ResultPages:
         there = self.browsers.settings.cdp_url or self.browsers.settings.cdp_urls or _executable(self.browsers)
         return "" if there else "there is no browser (`outrider browser install` gets one)"
 
-    async def open(self, url: str) -> Page:
+    async def open(self, url: str) -> "Page":
         from outrider.browser.extract_dom import rendered_html
         from outrider.browser.snapshot import Eyes
         from outrider.browser.visit import visit
+        from outrider.search import Page
 
         async with visit(self.browsers, url) as page:
             return Page(page.url, (await rendered_html(Eyes(page))).html)
@@ -78,13 +84,15 @@ def _executable(browsers: Browsers) -> str:
     return ""
 
 
-def local(pages: Pages, kept: Callable[[], Content | None]) -> Local:
+def local(pages: Pages, kept: Callable[[], Content | None]) -> "Local":
     """The search domain's view of what was read: by the caller, where stores keep it, else by anybody.
 
     Where callers must show who they are, nobody searches what others have read: its addresses may be secrets.
     """
 
-    async def find_read(query: Query) -> list[Hit]:
+    async def find_read(query: "Query") -> "list[Hit]":
+        from outrider.search import Hit
+
         stores = kept()
         own = await _own(stores, query) if stores is not None and query.caller is not None else []
         if own or (query.caller is not None and query.caller.grant is not None):
@@ -96,9 +104,10 @@ def local(pages: Pages, kept: Callable[[], Content | None]) -> Local:
     return find_read
 
 
-async def _own(content: Content, query: Query) -> list[Hit]:
+async def _own(content: Content, query: "Query") -> "list[Hit]":
     """The pages in the caller's stores that match, each address once, with the passage that matches best."""
     from outrider.content.search import SearchOptions
+    from outrider.search import Hit
 
     assert query.caller is not None
     host = (query.site or "").partition("/")[0]

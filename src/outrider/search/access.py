@@ -10,6 +10,7 @@ from typing import Any
 from outrider.core.errors import NotConfigured
 from outrider.search.health import Health
 from outrider.search.links import is_web
+from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import GROUP, Access, Credential, Powers, Provider, Rate
 from outrider.search.settings import WEB_JSON, SearchSettings
 
@@ -74,12 +75,6 @@ def named(name: str, where: str) -> Provider:
     hint = f"did you mean {close[0]!r}?" if close else f"the providers are {', '.join(sorted(known()))}"
     listed = f"the known ones are {', '.join(sorted(known()))}"
     raise NotConfigured(f"{where}: no search provider {name!r}; {listed}", hint=hint, code="unknown_provider")
-
-
-def is_placeholder(value: Any) -> bool:
-    """Whether a value stands where a real one should: empty, or with the word "replace" in it."""
-    text = "" if value is None or isinstance(value, bool | list | dict) else str(value).strip()
-    return not text or "replace" in text.lower()
 
 
 def plan(

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from outrider.core.errors import InvalidInput
-from outrider.search.access import is_placeholder
+from outrider.search.placeholder import is_placeholder
 from outrider.settings import layers
 from outrider.settings.layers import Layer, Place, leaves
 from outrider.settings.model import Settings

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
 from pydantic import BaseModel, Field
@@ -17,10 +17,13 @@ from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
 from outrider.pages import Excerpt, Page, Pages
 from outrider.pages.failures import LOGIN_HINT
-from outrider.search import Found, Query, Search
+from outrider.search import Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
+
+if TYPE_CHECKING:
+    from outrider.search import Found, Query
 
 web = Toolset(
     "web",
@@ -72,6 +75,8 @@ async def web_search(
     ] = "quick",
 ) -> SearchResults:
     """Search the web. Returns titles, addresses and snippets; read pages with web_fetch."""
+    from outrider.search import Query
+
     wanted = Query(
         text=_not_blank(query),
         mode=mode,
@@ -154,7 +159,7 @@ def _not_blank(query: str) -> str:
     return query.strip()
 
 
-def _results(query: Query, found: Found) -> SearchResults:
+def _results(query: "Query", found: "Found") -> SearchResults:
     data: dict[str, Any] = {
         "query": query.text,
         "mode": query.mode,

@@ -15,7 +15,7 @@ from outrider.core.result import Image, Item, Resource, Result
 from outrider.core.text import cut_tokens
 from outrider.core.tool import Toolset
 from outrider.pages import Page, Pages
-from outrider.search import Query, Search
+from outrider.search import Search
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
 
@@ -51,6 +51,8 @@ async def websearch(
     page: Annotated[int, Field(ge=1, le=10, description="1-based; 2 and up go deeper")] = 1,
 ) -> Result:
     """Search the web. Every result has a reference for citations."""
+    from outrider.search import Query
+
     wanted = Query(text=_not_blank(query), count=_count(call), page=page, caller=call)
     try:
         found = await search.find(wanted)

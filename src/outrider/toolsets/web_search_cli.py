@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.core.tool import Toolset
-from outrider.search import Query, Search
+from outrider.search import Search
 from outrider.toolsets.bounds import NumberUpToTen
 
 web_search_cli = Toolset("web-search", "search looks something up on the web and returns the best addresses.")
@@ -40,6 +40,8 @@ async def search(
     limit: NumberUpToTen = 5,
 ) -> Results:
     """Search the web and return titles, addresses and descriptions."""
+    from outrider.search import Query
+
     text = _checked(query)
     try:
         found = await engines.find(Query(text=text, count=limit, caller=call), browse=True)

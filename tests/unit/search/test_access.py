@@ -4,7 +4,8 @@ import pytest
 
 from outrider.core.errors import NotConfigured
 from outrider.search import SearchSettings, explain
-from outrider.search.access import Plan, is_placeholder, known, plan
+from outrider.search.access import Plan, known, plan
+from outrider.search.placeholder import is_placeholder
 from outrider.search.provider import Powers
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()

@@ -61,7 +61,7 @@ def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search
     every = SearchSettings(
         disabled=sorted(set(known()) - {"agent_browser"}), providers={"agent_browser": {"timeout_s": timeout}}
     )
-    return Search(Http(Guard()), every, None, powers=Powers(agent_browser=cli))
+    return Search(Http(Guard()), every, None, powers=lambda: Powers(agent_browser=cli))
 
 
 async def found(search: Search, query: Query = TEA) -> Found:

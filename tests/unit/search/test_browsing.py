@@ -49,7 +49,9 @@ async def searching(behaviour: result_pages.Behaviour, *, why: str = "", **more:
         values = {"providers": result_pages.providers(url), "disabled": NO_API} | more
         settings = SearchSettings.model_validate(values)
         try:
-            yield Search(http, settings, None, powers=Powers(browser=Plain(http, why)), clock=lambda: 1_795_000_000.0)
+            yield Search(
+                http, settings, None, powers=lambda: Powers(browser=Plain(http, why)), clock=lambda: 1_795_000_000.0
+            )
         finally:
             await http.close()
 

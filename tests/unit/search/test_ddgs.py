@@ -45,7 +45,7 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
     pytest.importorskip("ddgs")
     seen: list[bytes] = []
     async with proxy(answer, seen) as url:
-        error = await failure(Search(Http(Guard()), ALONE, None, powers=Powers(proxy_url=lambda: url)))
+        error = await failure(Search(Http(Guard()), ALONE, None, powers=lambda: Powers(proxy_url=lambda: url)))
     assert seen
     assert all(line.startswith(b"CONNECT ") for line in seen if line)
     attempt = error.details["attempts"][-1]
@@ -56,7 +56,7 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
 
 @pytest.mark.parametrize("proxy_url", [None, lambda: None])
 async def test_without_the_proxy_it_is_not_offered(proxy_url):
-    search = Search(Http(Guard()), ALONE, None, powers=Powers(proxy_url=proxy_url))
+    search = Search(Http(Guard()), ALONE, None, powers=lambda: Powers(proxy_url=proxy_url))
     with pytest.raises(NotConfigured):
         await search.find(Query("tea"))
     row = next(row for row in await search.status() if row.name == "ddgs")

@@ -40,7 +40,7 @@ class World:
         table = {name: content | more.pop(name, {}) for name, content in table.items()}
         unused = sorted(set(known()) - set(table) - {"local"})
         settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})
-        return Search(self.http, settings, self.database, powers=Powers(local=local), clock=lambda: self.now)
+        return Search(self.http, settings, self.database, powers=lambda: Powers(local=local), clock=lambda: self.now)
 
     @property
     def asked(self) -> list[str]:
