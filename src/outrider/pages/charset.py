@@ -161,6 +161,8 @@ def _inside(body: bytes) -> str | None:
 
 def _is_utf8(body: bytes) -> bool:
     """Whether the body is UTF-8; a cut in the last letter is forgiven."""
+    if body.isascii():
+        return True
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:

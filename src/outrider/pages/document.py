@@ -111,8 +111,7 @@ def tidy(text: str, *, exact: bool = False) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.replace("\u2028", "\n").replace("\u2029", "\n\n").replace("\x85", "\n")
-        text = PILE.sub(r"\1", text)
-    lines = ["".join(map(clean, _pieces(line))) if _is_odd(line) else line for line in text.split("\n")]
+    lines = [_cleaned(line) if _is_odd(line) else line for line in text.split("\n")]
     if exact:
         return "\n".join(lines).strip("\n")
     return BLANKS.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip("\n")
@@ -123,6 +122,11 @@ def _is_odd(text: str) -> bool:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return False
     return ODD.search(text) is not None
+
+
+def _cleaned(line: str) -> str:
+    """A line without what only machines see, and without piles of marks, all of which are odd."""
+    return "".join(map(clean, _pieces(PILE.sub(r"\1", line))))
 
 
 def _pieces(line: str) -> Iterator[str]:

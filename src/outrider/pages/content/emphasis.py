@@ -46,10 +46,12 @@ def settled(text: str) -> str:
         text = _placed(TWICE.sub("", text))
     elif "`\x04\x03`" in text:
         text = TWICE.sub("", text)
-    text = text.replace("$\x04\x03$", "$ $").replace("!\x03[", "\\!\x03[")
-    for kind, sign in SIGNS.items():
-        text = text.replace(BEGIN + kind, sign).replace(END + kind, sign)
-    return text.replace(HELD, "").replace(LET, "")
+    if HELD in text:
+        text = text.replace("$\x04\x03$", "$ $").replace("!\x03[", "\\!\x03[").replace(HELD, "").replace(LET, "")
+    if BEGIN in text or END in text:
+        for kind, sign in SIGNS.items():
+            text = text.replace(BEGIN + kind, sign).replace(END + kind, sign)
+    return text
 
 
 def _placed(text: str) -> str:

@@ -14,20 +14,15 @@ RULES = (
     r"|transform\s*:\s*[^;]{0,80}(?:scale\(\s*0\s*\)|translate[xy]?\(\s*-\d{4,})"
     r"|(?:^|[;\s])color\s*:\s*(?:transparent|rgba\([^)]{0,60},\s*0\s*\))"
 )
-BY_RULE = re.compile(RULES, re.IGNORECASE)
+BY_RULE = re.compile(RULES)  # this and all others for styles in small letters
 STYLE = re.compile(
     RULES + r"|(?:^|[;\s])(?:opacity\s*:\s*(?:0(?:\.0\d*)?|\.0\d*)%?|zoom\s*:\s*0|filter\s*:\s*opacity\(0(?:\.0)?%?\)"
-    r"|font-size\s*:\s*(?:0?\.\d+(?:px|pt)|1px))\s*(?:[;!]|$)",
-    re.IGNORECASE,
+    r"|font-size\s*:\s*(?:0?\.\d+(?:px|pt)|1px))\s*(?:[;!]|$)"
 )
-MOVES = re.compile(
-    r"transform\s*:\s*(?:matrix|translate)", re.IGNORECASE
-)  # transparent until it has moved to its place
-SIZE = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)", re.IGNORECASE)
-CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
-COLOUR = re.compile(
-    r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())", re.IGNORECASE
-)
+MOVES = re.compile(r"transform\s*:\s*(?:matrix|translate)")  # transparent until it has moved to its place
+SIZE = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)")
+CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)")
+COLOUR = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())")
 NEAR = 8  # of 255 that one of red, green and blue may differ without being seen
 NAMED = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
@@ -68,13 +63,14 @@ def _hidden(given: dict[str, str | None]) -> bool:
 @lru_cache(maxsize=1_000)
 def _unseen(style: str) -> bool:
     """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
+    style = style.lower()
     if STYLE.search(style):
         return not MOVES.search(style) or bool(BY_RULE.search(style))
     if "overflow" in style and CLIPPED.search(style) and SIZE.search(style):
         return True
     if "background" not in style:
         return False
-    colours = {name[:5].lower(): value.lower() for name, value in COLOUR.findall(style)}
+    colours = {name[:5]: value for name, value in COLOUR.findall(style)}
     return len(colours) == 2 and _alike(*map(_channels, colours.values()))
 
 

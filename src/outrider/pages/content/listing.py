@@ -20,9 +20,9 @@ NAMES = frozenset(
 NOT = frozenset(
     {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
 )
-MADE = re.compile(
-    r"(?:^|\s)(?:js-file-line-container|hljs-ln|syntaxhighlighter|crayon-pre|CodeMirror-code|cm-content|view-lines"
-    r"|ace_text-layer)(?:\s|$)"
+MADE = frozenset(
+    "js-file-line-container hljs-ln syntaxhighlighter crayon-pre CodeMirror-code cm-content view-lines "  # noqa: SIM905
+    "ace_text-layer".split()
 )
 TOOLS = frozenset({"button", "clipboard-copy", "copy-button"})
 BEARERS = frozenset({"a", "div", "span"})
@@ -41,7 +41,7 @@ GUTTER = re.compile(
 @lru_cache(maxsize=2_000)
 def is_listing(names: str) -> bool:
     """Whether an element of these classes is a listing that is made without a pre: by an editor, or as a table."""
-    return MADE.search(names) is not None
+    return not MADE.isdisjoint(names.split())
 
 
 def is_tool(tag: str, given: Given) -> bool:

@@ -9,13 +9,11 @@ import re
 
 NAMED = re.compile(
     r"faq|accordion|accordian|collaps|expand|answer|(?:panel|toggle|drawer)[-_]*(?:content|body)"
-    r"|tab[-_]*(?:pane|content|panel|body|item)|(?:read|show)-?more|more-?text|truncat|spoiler",
-    re.IGNORECASE,
+    r"|tab[-_]*(?:pane|content|panel|body|item)|(?:read|show)-?more|more-?text|truncat|spoiler"
 )
 OTHERS = re.compile(
     r"nav|menu|modal|popup|cookie|consent|cli-|dialog|overlay|search|cart|login|offcanvas|mobile|banner|footer|filter"
-    r"|facet|refine|swatch|help|editor",
-    re.IGNORECASE,
+    r"|facet|refine|swatch|help|editor"
 )
 TRICKS = re.compile(r"font(?:-size)?\s*:\s*0|:\s*-\d{3,}|clip|scale|transparent", re.IGNORECASE)
 ROLES = frozenset({"dialog", "alertdialog", "menu", "listbox", "tooltip"})
@@ -27,7 +25,7 @@ def is_panel(given: dict[str, str | None]) -> bool:
 
     What is taken out of sight by more than its display, its visibility or its height is not.
     """
-    names = f"{given.get('class') or ''} {given.get('id') or ''}"[:NAMES_LIMIT]
+    names = f"{given.get('class') or ''} {given.get('id') or ''}"[:NAMES_LIMIT].lower()
     if not NAMED.search(names) or OTHERS.search(names) or given.get("role") in ROLES:
         return False
     style = given.get("style")

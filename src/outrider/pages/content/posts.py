@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
+from operator import itemgetter
 
 from outrider.pages.content.blocks import NUMBER as TAG_NUMBER
 from outrider.pages.content.blocks import Blocks
@@ -165,7 +166,7 @@ def _candidates(page: Blocks, post: int) -> Iterator[tuple[int, int, str]]:
 
 def _links(page: Blocks, block: int) -> Iterator[tuple[str, str]]:
     """Words and address of each link that begins in a block."""
-    at = bisect_left(page.links, block, key=lambda link: link[1])
+    at = bisect_left(page.links, block, key=itemgetter(1))
     for address, begun, words in page.links[max(0, at - 2) : at + 5]:
         if begun == block:
             yield " ".join(words.split()), address

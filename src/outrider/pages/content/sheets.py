@@ -93,7 +93,7 @@ def _suspects(source: str) -> set[str]:
             if depth:
                 continue
             body = lower[start + 1 : start + RULE_LIMIT].partition("}")[0]
-            if words in SURE or BY_RULE.search(body):
+            if words in SURE or BY_RULE.search(body.lower()):
                 found.update(_simple(source, start))
     return found
 
