@@ -210,3 +210,20 @@ def test_columns_of_text_under_short_headings_are_no_table():
     document = read(page(content))
     assert document.tables == []
     assert document.text.rindex("pier left") < document.text.index("boats right")
+
+
+def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_right():
+    rows = (
+        ("Item", "Qty", "Unit price", "Amount"),
+        ("Rope of the best kind for/all of the harbour", "18", "38.08", "685.44"),
+        ("Lamp", "6", "91.63", "549.78"),
+        ("Total", "", "", "1,235.22"),
+    )
+    ends, content, y = (0, 330, 430, 530), "", 700
+    for row in rows:
+        for column, cell in enumerate(row):
+            for at, line in enumerate(cell.split("/")):
+                width = sum(2.8 if letter in ".,ijlt " else 6.1 for letter in line)
+                content += words(72 if not column else ends[column] - width, y - 13 * at, line) if line else ""
+        y -= 13 * (row[0].count("/") + 1)
+    assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]

@@ -20,6 +20,7 @@ SHORT = 20  # characters that half of the cells of a head have at most
 LEVELS = 3  # heights that a table has at least, its head included
 TOLERANCE = 1.0  # of the type size by which what stands under a head may begin elsewhere
 APART = 2.2  # of the type size: a wider gap between lines ends the table
+PROSE = 25  # characters of a cell that is broken rather than short
 CLOSE = 0.75  # of the type size: a wider gap between lines begins a row
 NUMBER = re.compile(r"[\d.,:%€$£+−–()/ -]+")
 HEADS = 40  # of one page that are tried
@@ -85,8 +86,8 @@ class _Table:
     def __init__(self, head: Line, edge: float) -> None:
         cells = sorted(head.cells, key=lambda cell: cell.left)
         self._size = head.size
-        self._lefts = [cell.left for cell in cells]
-        self._ends = [*self._lefts[1:], edge + self._size]
+        self._heads = cells
+        self._ends = [*(cell.left for cell in cells[1:]), edge + self._size]
         self.levels = [Level(dict(enumerate(cells)), head.bottom, head.top)]
 
     def take(self, lines: list[Line]) -> list[Line]:
@@ -110,30 +111,43 @@ class _Table:
 
     def rows(self) -> list[list[str]]:
         """The rows, the lines of each cell joined."""
+        self._ends = [self._end(column) for column in range(len(self._heads))]
         made: list[dict[int, str]] = []
         for before, level in pairwise([self.levels[0], *self.levels]):
-            if made and before is not level and self._goes_on(before, level):
+            if made and before is not level and self._goes_on(before, level, made[-1]):
                 for column, cell in level.cells.items():
                     made[-1][column] = f"{made[-1].get(column, '')} {cell.text}".strip()
             else:
                 made.append({column: cell.text for column, cell in level.cells.items()})
-        return [[row.get(column, "") for column in range(len(self._lefts))] for row in made]
+        return [[row.get(column, "") for column in range(len(self._heads))] for row in made]
 
     def _column(self, cell: Cell) -> int | None:
         """The column that a cell stands in; None if it stands in none, or goes over to the next."""
+        under = [at for at, head in enumerate(self._heads) if cell.left < head.right and cell.right > head.left]
+        if len(under) == 1:
+            return under[0]
         slack = TOLERANCE * self._size
-        for at, (left, end) in enumerate(zip(self._lefts, self._ends, strict=True)):
-            if left - slack <= cell.left < end - slack / 2:
-                return at if cell.right <= end - 0.2 * self._size else None
+        for at, (head, end) in enumerate(zip(self._heads, self._ends, strict=True)):
+            if not under and head.left - slack <= cell.left and cell.right <= end - 0.2 * self._size:
+                return at
         return None
 
-    def _goes_on(self, before: Level, level: Level) -> bool:
+    def _end(self, column: int) -> float:
+        """How far right the cells of a column reach; where they hold prose, its longest line tells it."""
+        cells = [level.cells[column] for level in self.levels if column in level.cells]
+        prose = any(len(cell.text) >= PROSE for cell in cells)
+        return min(self._ends[column], max(cell.right for cell in cells) + self._size) if prose else self._ends[column]
+
+    def _goes_on(self, before: Level, level: Level, row: dict[int, str]) -> bool:
+        """Whether what stands on a height belongs to the row above it: cells that go on, and some that begin late."""
         if before.bottom - level.top > CLOSE * self._size:
             return False
-        return all(
-            column in before.cells and self._is_full(before.cells[column], cell, column)
+        going = {
+            column
             for column, cell in level.cells.items()
-        )
+            if column in before.cells and self._is_full(before.cells[column], cell, column)
+        }
+        return bool(going) and all(column in going or not row.get(column) for column in level.cells)
 
     def _is_full(self, above: Cell, cell: Cell, column: int) -> bool:
         """Whether the first word of a cell's line had no room behind the line above."""
