@@ -1,7 +1,12 @@
-"""A small network, trained on the likelihood of blocks, each weighed by its share of its page."""
+"""A small network, trained on the likelihood of blocks, each weighed by its share of its page's words.
+
+Together with it a table of vectors is learned, one for each word of class and id attributes (see
+`outrider.pages.content.meanings`): what they say goes into the first layer behind the features.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,38 +26,78 @@ class Settings:
     drop: float = 0.15  # of hidden units
     blur: float = 0.1  # of single inputs
     blind: float = 0.05  # of whole features, for a batch
+    bare: float = 0.0  # of pages, whose names and address are left out
+    places: int = 16_384  # of the table of words
+    width: int = 0  # of a word's vector
+    void: float = 1.0  # what a page counts whose reference is empty
+    forget: float = 0.3  # of single words of names
+    nameless: float = 0.2  # of lines of names
     rows: int = 400  # of one page in one batch
     seed: int = 0
 
 
-def train(
-    rows: Floats, labels: NDArray, sizes: NDArray, pages: list[tuple[int, int]], settings: Settings
-) -> list[Floats]:
-    """Weights and biases in turn, the running mean of the last steps.
+@dataclass(frozen=True)
+class Lessons:
+    """What is learned from.
 
-    Args:
+    Attributes:
         rows: Standardised features of all blocks.
         labels: Of each block, between 0 and 1.
         sizes: Words of each block.
         pages: First row and the row behind the last of each page.
-        settings: See there.
+        void: Of each page, whether its reference is empty.
+        lines: Two sparse matrices of lines of names by places of words: all ancestors', the nearest elements'.
+        line: Of each block, the number of its line.
+        named: The features that tell of names and of the address.
+        absent: Their standardised values where there are none.
     """
+
+    rows: Floats
+    labels: NDArray
+    sizes: NDArray
+    pages: list[tuple[int, int]]
+    void: NDArray
+    lines: tuple[Any, Any]
+    line: NDArray
+    named: NDArray
+    absent: Floats
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some pages' blocks: features, labels, words, page, and what the words of their lines of names are."""
+
+    rows: Floats
+    labels: NDArray
+    sizes: NDArray
+    page: NDArray
+    worth: NDArray
+    lines: tuple[Any, Any]
+    shares: Any  # sparse: which block has which line, none where it is forgotten
+
+
+PLAIN, BY_NAME = Settings(), Settings(width=16, bare=0.15, void=0.0)
+
+
+def train(lessons: Lessons, settings: Settings) -> tuple[list[Floats], Floats]:
+    """Weights and biases in turn, and the table of words; running means of the last steps."""
     chance = np.random.default_rng(settings.seed)
-    shape = [rows.shape[1], *settings.hidden, 1]
+    shape = [lessons.rows.shape[1] + 2 * settings.width, *settings.hidden, 1]
     weights = [chance.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32) for a, b in pairwise(shape)]
     weights[-1] *= np.float32(0.1)
-    optimiser = Adam([*weights, *(np.zeros(size, np.float32) for size in shape[1:])])
-    steps = settings.epochs * (len(pages) // settings.batch)
+    table = chance.normal(0, 0.05, (settings.places, settings.width)).astype(np.float32)
+    optimiser = Adam([*weights, *(np.zeros(size, np.float32) for size in shape[1:]), table])
+    steps = settings.epochs * (len(lessons.pages) // settings.batch)
     for _ in range(settings.epochs):
-        order = chance.permutation(len(pages))
+        order = chance.permutation(len(lessons.pages))
         for at in range(0, len(order) - settings.batch + 1, settings.batch):
-            chosen = [_rows_of(pages[page], settings.rows, chance) for page in order[at : at + settings.batch]]
-            index, page = np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
-            gradients = _gradients(optimiser.values, rows[index], labels[index], sizes[index], page, settings, chance)
+            batch = _batch(lessons, order[at : at + settings.batch], settings, chance)
+            gradients = _gradients(optimiser.values, batch, settings, chance)
             rate = settings.rate * min(1, (optimiser.step + 1) / 100) * (1 + np.cos(np.pi * optimiser.step / steps)) / 2
             optimiser.move(gradients, rate)
-    count = len(weights)
-    return [value for pair in zip(optimiser.mean[:count], optimiser.mean[count:], strict=True) for value in pair]
+    count, (*values, table) = len(weights), optimiser.mean
+    table[lessons.lines[0].getnnz(axis=0) == 0] = 0
+    return [value for pair in zip(values[:count], values[count:], strict=True) for value in pair], table
 
 
 class Adam:
@@ -77,45 +122,76 @@ class Adam:
             self.mean[at] += (0.01 if self.step > 100 else 1) * (self.values[at] - self.mean[at])
 
 
+def _batch(lessons: Lessons, chosen: NDArray, settings: Settings, chance: np.random.Generator) -> Batch:
+    """The chosen pages' blocks, blurred; of some pages without what names and the address say."""
+    from scipy.sparse import csr_matrix
+
+    index = [_rows_of(lessons.pages[page], settings.rows, chance) for page in chosen]
+    page = np.repeat(np.arange(len(index)), [len(each) for each in index])
+    bare = (chance.random(len(index)) < settings.bare)[page]
+    at = np.concatenate(index)
+    rows = lessons.rows[at]
+    rows[np.ix_(np.flatnonzero(bare), lessons.named)] = lessons.absent
+    rows *= (chance.random(rows.shape[1]) > settings.blind).astype(np.float32)
+    rows *= _kept(rows.shape, settings.blur, chance)
+    lines, which = np.unique(lessons.line[at], return_inverse=True)
+    told = (chance.random(len(lines)) >= settings.nameless)[which] & ~bare
+    shares = csr_matrix((told.astype(np.float32), which, np.arange(len(at) + 1)), shape=(len(at), len(lines)))
+    words = tuple(_forgetting(each[lines], settings.forget, chance) for each in lessons.lines)
+    return Batch(
+        rows,
+        lessons.labels[at],
+        lessons.sizes[at],
+        page,
+        np.where(lessons.void[chosen], settings.void, 1.0),
+        words,
+        shares,
+    )
+
+
 def _rows_of(page: tuple[int, int], limit: int, chance: np.random.Generator) -> NDArray:
     rows = np.arange(*page)
     return rows if len(rows) <= limit else np.sort(chance.choice(rows, limit, replace=False))
 
 
-def _gradients(
-    values: list[Floats],
-    rows: Floats,
-    labels: NDArray,
-    sizes: NDArray,
-    page: NDArray,
-    settings: Settings,
-    chance: np.random.Generator,
-) -> list[Floats]:
-    """Of weights, then of biases."""
-    count = len(values) // 2
-    weights, biases = values[:count], values[count:]
-    seen = chance.random((1, rows.shape[1]), np.float32) > settings.blind
-    kept = (chance.random(rows.shape, np.float32) > settings.blur) / np.float32(1 - settings.blur)
-    layers, masks = [rows * seen * kept], []
+def _kept(shape: tuple[int, ...], drop: float, chance: np.random.Generator) -> Floats:
+    """Zeros where a value is dropped (in steps of a 256th, since bytes are drawn), elsewhere what makes up for it."""
+    least = round(256 * drop)
+    drawn = np.frombuffer(chance.bytes(int(np.prod(shape))), np.uint8).reshape(shape)
+    return (drawn >= least) * np.float32(1 / (1 - least / 256))
+
+
+def _forgetting(lines: Any, drop: float, chance: np.random.Generator) -> Any:
+    lines.data *= _kept(lines.data.shape, drop, chance)
+    return lines
+
+
+def _gradients(values: list[Floats], batch: Batch, settings: Settings, chance: np.random.Generator) -> list[Floats]:
+    """Of weights, then of biases, then of the table."""
+    count, table = len(values) // 2, values[-1]
+    weights, biases = values[:count], values[count:-1]
+    told = batch.shares @ np.hstack([each @ table for each in batch.lines])
+    layers, masks = [np.hstack([batch.rows, told])], []
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         sums = layers[-1] @ weight + bias
-        kept = (chance.random(sums.shape, np.float32) > settings.drop) / np.float32(1 - settings.drop)
-        masks.append(((sums > 0) * kept).astype(np.float32))
+        masks.append((sums > 0) * _kept(sums.shape, settings.drop, chance))
         layers.append(sums * masks[-1])
     scores = (layers[-1] @ weights[-1] + biases[-1])[:, 0]
-    back = _slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), labels, sizes, page)
+    back = _slope(1 / (1 + np.exp(-np.clip(scores, -15, 15))), batch)
     of_weights, of_biases = [], []
     for at in range(count - 1, -1, -1):
         of_weights.insert(0, layers[at].T @ back + settings.decay * weights[at])
         of_biases.insert(0, back.sum(0))
         if at:
             back = (back @ weights[at].T) * masks[at - 1]
-    return of_weights + of_biases
+    told = batch.shares.T @ (back @ weights[0][batch.rows.shape[1] :].T)
+    halves = np.hsplit(told, len(batch.lines))
+    return [*of_weights, *of_biases, sum(each.T @ half for each, half in zip(batch.lines, halves, strict=True))]
 
 
-def _slope(p: NDArray, labels: NDArray, sizes: NDArray, page: NDArray) -> Floats:
+def _slope(p: NDArray, batch: Batch) -> Floats:
     """The slope at each score of the loss: likelihood by words, and a little by blocks, of each page."""
-    pages = int(page.max()) + 1
-    total = np.bincount(page, sizes, pages) + 1e-6
-    weight = sizes / total[page] + 0.15 / np.bincount(page, minlength=pages)[page]
-    return (weight * (p - labels) / pages).astype(np.float32)[:, None]
+    page, pages = batch.page, len(batch.worth)
+    total = np.bincount(page, batch.sizes, pages) + 1e-6
+    weight = batch.sizes / total[page] + 0.15 / np.bincount(page, minlength=pages)[page]
+    return (batch.worth[page] * weight * (p - batch.labels) / pages).astype(np.float32)[:, None]

@@ -4,10 +4,11 @@
 
 Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
 the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0). Seeded: the same libraries on the
-same machine give the same file. About ten minutes on two cores.
+same machine give the same file. About twenty minutes on two cores.
 
-Scores are of five folds of whole sites (registered domains); the lexicon, which is itself learned, is
-learned anew for each pair of folds, so that no page has a part in its own score.
+Scores are of five folds of whole sites (registered domains), and of five folds of single pages, of
+which a quarter are of sites that training has seen. The lexicon, which is itself learned, is learned
+anew for each pair of folds, so that no page has a part in its own score.
 """
 
 import argparse
@@ -24,11 +25,13 @@ from evals.extraction.corpus import HERE, TYPES, Sample, digest, folds, large, s
 from evals.extraction.evaluate import ours
 from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
-from evals.extraction.network import Settings, train
+from evals.extraction.names import named_columns, named_lines
+from evals.extraction.network import BY_NAME, PLAIN, Lessons, train
 from outrider.pages.content import features, lexicon
 from outrider.pages.content.judge import SPEAKS, choose, likely_content
 from outrider.pages.content.kind import KINDS, Kinds, mean_of
 from outrider.pages.content.main import parsed
+from outrider.pages.content.meanings import Meanings
 from outrider.pages.content.model import FILE, Model, model
 from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import read_signals
@@ -38,6 +41,7 @@ FOLDS = 5
 SITES = 4  # on which a name's word occurs at least
 COLUMN_SITES = 40  # on which a feature is not the same everywhere
 LEAST = 0.02  # weight from which a word is stored
+FEWEST = 5  # words of a reference that is believed
 KIND_STRENGTH = 0.01  # of the classifier of kinds: the inverse of its regularisation
 
 
@@ -75,7 +79,7 @@ class Lexicon:
         self.number = {word: at for at, word in enumerate(sorted(w for w, s in sites.items() if len(s) >= SITES))}
         self.matrix = [self._matrix(lines) for lines in self.counts]
         self.counts = []
-        self.known: dict[frozenset[int | None], NDArray[np.float64]] = {}
+        self.known: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
     def _lines(self, page: Page, sites: dict[str, set[str]]) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = [()]
@@ -110,11 +114,11 @@ class Lexicon:
         linear = SGDClassifier(loss="log_loss", alpha=3e-5, max_iter=3, tol=None, average=True, random_state=0)
         return linear.fit(rows, truth, sample_weight=mass / mass.mean()).coef_[0]
 
-    def learned(self, pages: list[Page], chosen: list[int], left_out: frozenset[int | None]) -> NDArray[np.float64]:
-        """The same, remembered by the folds that were left out."""
-        if left_out not in self.known:
-            self.known[left_out] = self.learn(pages, chosen)
-        return self.known[left_out]
+    def learned(self, pages: list[Page], chosen: list[int]) -> NDArray[np.float64]:
+        """The same, remembered."""
+        if (key := tuple(chosen)) not in self.known:
+            self.known[key] = self.learn(pages, chosen)
+        return self.known[key]
 
     def columns(self, page: Page, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """The lexicon's columns of a page."""
@@ -123,14 +127,26 @@ class Lexicon:
         return lexicon.columns(page.page, page.sizes, known)
 
 
-def stacked(book: Lexicon, pages: list[Page], fold: list[int], without: int | None) -> dict[int, NDArray[np.float32]]:
-    """The lexicon's columns of all pages, each learned without the page's own fold and without another."""
+def stacked(book: Lexicon, pages: list[Page], tested: frozenset[int]) -> dict[int, NDArray[np.float32]]:
+    """The lexicon's columns of all pages, learned without the tested ones and without the page's own fold of sites."""
+    fold = by_site(pages)
     found = {}
-    for mine in range(FOLDS):
-        seen = [at for at, each in enumerate(fold) if each not in (mine, without)]
-        weights = book.learned(pages, seen, frozenset({mine, without}))
-        found |= {at: book.columns(pages[at], weights) for at, each in enumerate(fold) if each == mine}
+    for left_out in (*range(FOLDS), None):
+        mine = tested if left_out is None else {at for at, each in enumerate(fold) if each == left_out} - tested
+        seen = [at for at, each in enumerate(fold) if at not in tested and each != left_out]
+        weights = book.learned(pages, seen) if mine else np.zeros(0)
+        found |= {at: book.columns(pages[at], weights) for at in mine}
     return found
+
+
+def by_site(pages: list[Page]) -> list[int]:
+    """The fold of each page, all pages of a site in one."""
+    return folds([each.sample.site for each in pages], FOLDS)
+
+
+def by_page(pages: list[Page]) -> list[int]:
+    """The fold of each page, whatever its site."""
+    return folds([each.sample.id for each in pages], FOLDS)
 
 
 def useful(pages: list[Page]) -> NDArray[np.int64]:
@@ -143,16 +159,29 @@ def useful(pages: list[Page]) -> NDArray[np.int64]:
     return np.array(sorted(column for column, names in sites.items() if len(names) >= COLUMN_SITES))
 
 
-def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray, settings: Settings) -> Model:
-    """A model of the chosen pages."""
+def fit(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> Model:
+    """A model of the chosen pages: both networks."""
     rows = np.vstack([np.hstack([pages[at].rows[:, columns], extra[at]]) for at in chosen])
     mean, scale = rows.mean(0), 1 / (rows.std(0) + np.float32(1e-3))
     np.clip((rows - mean) * scale, -4, 4, out=rows)
     ends = np.cumsum([0, *(len(pages[at].sizes) for at in chosen)])
-    truth = np.concatenate([pages[at].labels for at in chosen]).clip(0, 1)
-    sizes = np.concatenate([pages[at].sizes for at in chosen]).astype(np.float64)
-    layers = train(rows, truth, sizes, list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)), settings)
-    return Model(columns, mean, scale, layers, {}, fit_kinds(pages, extra, chosen, columns), {})
+    lines, line = named_lines([pages[at].page for at in chosen], BY_NAME.places)
+    named = np.concatenate([named_columns(columns), np.arange(len(columns), rows.shape[1])])
+    lessons = Lessons(
+        rows=rows,
+        labels=np.concatenate([pages[at].labels for at in chosen]).clip(0, 1),
+        sizes=np.concatenate([pages[at].sizes for at in chosen]).astype(np.float64),
+        pages=list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)),
+        void=np.array([len(words(pages[at].sample.text)) < FEWEST for at in chosen]),
+        lines=lines,
+        line=line,
+        named=named,
+        absent=np.clip(-mean * scale, -4, 4)[named],
+    )
+    (plain, _), (by_name, table) = train(lessons, PLAIN), train(lessons, BY_NAME)
+    return Model(
+        columns, mean, scale, plain, by_name, Meanings(table), {}, fit_kinds(pages, extra, chosen, columns), {}
+    )
 
 
 def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], columns: NDArray) -> Kinds:
@@ -173,7 +202,7 @@ def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.fl
 
 def score(learned: Model, page: Page, extra: NDArray, kind: str) -> float:
     """F1 of the blocks that the package would keep."""
-    likely = likely_content(learned, np.hstack([page.rows[:, learned.columns], extra]), page.page, page.sizes)
+    likely = likely_content(learned, np.hstack([page.rows[:, learned.columns], extra]), page.page, page.sizes, kind)
     found: Counter[str] = Counter()
     for at in choose(page.page, likely, page.sizes, kind)[0]:
         found.update(words(page.page.texts[at]))
@@ -181,17 +210,16 @@ def score(learned: Model, page: Page, extra: NDArray, kind: str) -> float:
 
 
 def one_fold(
-    number: int, pages: list[Page], fold: list[int], columns: NDArray, book: Lexicon, settings: Settings
+    tested: frozenset[int], pages: list[Page], columns: NDArray, book: Lexicon
 ) -> dict[int, tuple[float, bool]]:
-    """Of one fold's pages the score, by a model of the others, and whether it tells their kind."""
-    extra = stacked(book, pages, fold, number)
-    learned = fit(pages, extra, [at for at, each in enumerate(fold) if each != number], columns, settings)
+    """Of the tested pages the score, by a model of the others, and whether it tells their kind."""
+    extra = stacked(book, pages, tested)
+    learned = fit(pages, extra, [at for at in range(len(pages)) if at not in tested], columns)
     found = {}
-    for at, each in enumerate(fold):
-        if each == number:
-            kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
-            told = kind if float(pages[at].sizes.sum()) >= SPEAKS else ""
-            found[at] = (score(learned, pages[at], extra[at], told), kind == pages[at].sample.type)
+    for at in sorted(tested):
+        kind = learned.kinds.of(page_features(pages[at], extra[at], columns))
+        told = kind if float(pages[at].sizes.sum()) >= SPEAKS else ""
+        found[at] = (score(learned, pages[at], extra[at], told), kind == pages[at].sample.type)
     return found
 
 
@@ -204,19 +232,19 @@ def summary(scores: dict[str, float], sample: list[Sample]) -> dict[str, float]:
 
 
 def cross_validated(
-    pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, settings: Settings
+    pages: list[Page], everything: list[Sample], columns: NDArray, book: Lexicon, fold: list[int]
 ) -> dict[str, Any]:
-    """The scores on unseen sites, of each fold, and the share of pages whose kind is told rightly.
+    """The scores on pages that are not trained on, of each fold, and the share of pages whose kind is told rightly.
 
     A page without blocks scores by what it declares.
     """
-    fold = folds([each.sample.site for each in pages], FOLDS)
     judged = {each.sample.id for each in pages}
     scores = {each.id: f1(ours(each, each.html()), each.text) for each in everything if each.id not in judged}
     kinds: list[bool] = []
     means: list[float] = []
     for number in range(FOLDS):
-        found = one_fold(number, pages, fold, columns, book, settings)
+        tested = frozenset(at for at, each in enumerate(fold) if each == number)
+        found = one_fold(tested, pages, columns, book)
         scores |= {pages[at].sample.id: value for at, (value, _) in found.items()}
         kinds += [right for _, right in found.values()]
         means.append(round(float(np.mean([value for value, _ in found.values()])), 4))
@@ -228,11 +256,13 @@ def cross_validated(
 def store(model: Model, names: dict[str, float], provenance: dict[str, Any]) -> None:
     """Writes the model's file."""
     arrays: dict[str, Any] = {f"layer{at}": layer.astype(np.float16) for at, layer in enumerate(model.layers)}
+    arrays |= {f"by_name{at}": layer.astype(np.float16) for at, layer in enumerate(model.by_name)}
     arrays |= {
         "columns": model.columns,
         "mean": model.mean,
         "scale": model.scale,
         "layers": np.array(len(model.layers)),
+        "table": model.meanings.table.astype(np.float16),
         "kind_mean": model.kinds.mean,
         "kind_scale": model.kinds.scale,
         "kind_weights": model.kinds.weights.astype(np.float16),
@@ -255,38 +285,41 @@ def main() -> None:
     everything = list(samples(folder))
     with ProcessPoolExecutor(2) as pool:
         pages = [page for page in pool.map(prepare, everything, chunksize=16) if page is not None]
-    columns, book, settings = useful(pages), Lexicon(pages), Settings()
+    columns, book = useful(pages), Lexicon(pages)
     print(f"{len(pages)} pages, {sum(len(each.sizes) for each in pages)} blocks, {len(columns)} features", flush=True)
     if not chosen.score_only:
-        write(pages, columns, book, settings, {})
-    measured = cross_validated(pages, everything, columns, book, settings)
+        write(pages, columns, book, {})
+    measured = cross_validated(pages, everything, columns, book, by_site(pages))
     print(measured, flush=True)
-    write(pages, columns, book, settings, measured)
+    write(pages, columns, book, measured)
+    measured["by_page"] = cross_validated(pages, everything, columns, book, by_page(pages))
+    print(measured["by_page"], flush=True)
+    write(pages, columns, book, measured)
 
 
-def write(pages: list[Page], columns: NDArray, book: Lexicon, settings: Settings, measured: dict[str, Any]) -> None:
-    """Trains on all pages and stores the model; the second time only the scores are new."""
-    about = provenance(digest(large() or HERE), settings) | measured
+def write(pages: list[Page], columns: NDArray, book: Lexicon, measured: dict[str, Any]) -> None:
+    """Trains on all pages and stores the model; after the first time only the scores are new."""
+    about = provenance(digest(large() or HERE)) | measured
     if measured:
         learned = model()
         store(learned, learned.names, about)
         return
-    fold = folds([each.sample.site for each in pages], FOLDS)
     everywhere = list(range(len(pages)))
-    learned = fit(pages, stacked(book, pages, fold, None), everywhere, columns, settings)
+    learned = fit(pages, stacked(book, pages, frozenset()), everywhere, columns)
     weights = book.learn(pages, everywhere)
     store(learned, {word: float(weights[at]) for word, at in book.number.items() if abs(weights[at]) > LEAST}, about)
     model.cache_clear()
 
 
-def provenance(sha256: str, settings: Settings) -> dict[str, Any]:
+def provenance(sha256: str) -> dict[str, Any]:
     """Where a model's file comes from and what it is worth."""
     return {
-        "version": 1,
+        "version": 2,
         "data": "Web Content Extraction Benchmark, development split, 1,497 pages, by Murrough Foley",
         "licence": "CC-BY-4.0",
         "sha256": sha256,
-        "settings": asdict(settings),
+        "settings": asdict(PLAIN),
+        "settings_by_name": asdict(BY_NAME),
         "measure": "F1 of bags of words, page mean, five folds of whole sites, with the package's fall-backs",
     }
 

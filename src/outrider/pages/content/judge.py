@@ -24,6 +24,7 @@ SPEAKS = 60  # words from which a page's shape says what it is
 WITH_COPIES = frozenset(
     {"documentation", ""}
 )  # kinds of pages that say things twice on purpose, or too few words to tell
+READ_BY_NAME = frozenset({"article", "product"})  # kinds of pages of which names tell more than their categories do
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -57,9 +58,14 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 
 
-def likely_content(learned: Model, features: Floats, page: Blocks, words: Floats) -> Floats:
-    """How likely each block is content, by its own features and by the blocks that look the same."""
-    return likelihood(agreed(learned.scores(features), page, words))
+def likely_content(learned: Model, features: Floats, page: Blocks, words: Floats, kind: str) -> Floats:
+    """How likely each block is content, by its own features and by the blocks that look the same.
+
+    Of some kinds of pages also by what names mean: on grouped folds this is worth .0025 of F1 on articles (standard
+    error .0008), but collections and listings lose by it.
+    """
+    meant = learned.meanings.columns(page) if kind in READ_BY_NAME else None
+    return likelihood(agreed(learned.scores(features, meant), page, words))
 
 
 def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
@@ -67,4 +73,5 @@ def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
     learned = model()
     features, words = describe(page, signals)
     features = np.concatenate([features.T[learned.columns], columns(page, words, learned.names).T]).T
-    return likely_content(learned, features, page, words), words, learned.kinds.of(mean_of(features, words))
+    kind = learned.kinds.of(mean_of(features, words)) if float(words.sum()) >= SPEAKS else ""
+    return likely_content(learned, features, page, words, kind), words, kind

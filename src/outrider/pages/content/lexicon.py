@@ -1,6 +1,7 @@
 """The learned lexicon: what the words of class and id attributes weigh, along each block's line of ancestors."""
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,12 @@ NAMES_LIMIT = 400  # characters of one element's names
 WINDOW = 6  # blocks on each side
 COLUMNS = 7
 MEMORY = 20_000  # names whose weights are remembered
+OF_A_PAGE = 2_000  # names whose words are, since `meanings` asks for them again
 
 _known: dict[str, float] = {}
 
 
+@lru_cache(maxsize=OF_A_PAGE)
 def name_words(name: str) -> Collection[str]:
     """The words of one class or id: the name as a whole, and its parts."""
     parts = parts_of(name)

@@ -1,4 +1,4 @@
-"""The learned part: a small network over the features of blocks, its lexicon, and its provenance.
+"""The learned part: two small networks over the features of blocks, the lexicons, and where they come from.
 
 The file `content.npz` beside this module holds all of it; `evals/extraction/train.py` writes it.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.kind import Kinds
+from outrider.pages.content.meanings import Meanings
 
 Floats = NDArray[np.float32]
 FILE = Path(__file__).with_name("content.npz")
@@ -26,6 +27,8 @@ class Model:
         columns: Which of the features are used.
         mean, scale: Of the columns and the lexicon's columns behind them.
         layers: Weights and biases in turn.
+        by_name: The same of the network that is told what names mean as well.
+        meanings: Vectors of the words of names.
         names: Weights of the words of classes and ids.
         kinds: Tells what a page is.
         provenance: What it was trained on and how it scored.
@@ -35,21 +38,32 @@ class Model:
     mean: Floats
     scale: Floats
     layers: list[Floats]
+    by_name: list[Floats]
+    meanings: Meanings
     names: dict[str, float]
     kinds: Kinds
     provenance: dict[str, Any]
 
-    def scores(self, features: Floats) -> Floats:
-        """How likely each row is content, as the logarithm of the odds."""
+    def scores(self, features: Floats, meant: Floats | None = None) -> Floats:
+        """How likely each row is content, as the logarithm of the odds.
+
+        Args:
+            features: Of each block those that are used, with the lexicon's columns behind them.
+            meant: Of each block what its names mean (see `Meanings.columns`), if that shall count.
+        """
         rows = features - self.mean
         rows *= self.scale
         np.clip(rows, -4, 4, out=rows)
-        last = len(self.layers) - 2
-        for at in range(0, last, 2):
-            rows = rows @ self.layers[at]
-            rows += self.layers[at + 1]
-            np.maximum(rows, 0, out=rows)
-        return (rows @ self.layers[last] + self.layers[last + 1])[:, 0]
+        return _through(self.layers, rows) if meant is None else _through(self.by_name, np.hstack([rows, meant]))
+
+
+def _through(layers: list[Floats], rows: Floats) -> Floats:
+    last = len(layers) - 2
+    for at in range(0, last, 2):
+        rows = rows @ layers[at]
+        rows += layers[at + 1]
+        np.maximum(rows, 0, out=rows)
+    return (rows @ layers[last] + layers[last + 1])[:, 0]
 
 
 def likelihood(scores: Floats) -> Floats:
@@ -65,11 +79,17 @@ def model() -> Model:
             columns=stored["columns"],
             mean=stored["mean"],
             scale=stored["scale"],
-            layers=[stored[f"layer{at}"].astype(np.float32) for at in range(int(stored["layers"]))],
+            layers=_layers(stored, "layer"),
+            by_name=_layers(stored, "by_name"),
+            meanings=Meanings(stored["table"].astype(np.float32)),
             names=_words(stored, "names"),
             kinds=Kinds(*(stored[f"kind_{name}"].astype(np.float32) for name in ("mean", "scale", "weights", "bias"))),
             provenance=json.loads(str(stored["provenance"])),
         )
+
+
+def _layers(stored: Any, name: str) -> list[Floats]:
+    return [stored[f"{name}{at}"].astype(np.float32) for at in range(int(stored["layers"]))]
 
 
 def _words(stored: Any, name: str) -> dict[str, float]:

@@ -1,0 +1,55 @@
+"""Where names stand in what is learned from: columns that tell of them, and lines of their words."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outrider.pages.content import features
+from outrider.pages.content.blocks import Blocks
+from outrider.pages.content.lexicon import NAMES_LIMIT
+from outrider.pages.content.main import parsed
+from outrider.pages.content.meanings import places
+from outrider.pages.content.signals import Signals
+from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.words import WIDTH
+
+FLAGS = 6  # groups of bits of names at the end of the features, behind those of the address and of the body
+OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
+
+
+def named_columns(columns: NDArray) -> NDArray[np.int64]:
+    """Which of the columns tell of classes and ids, or of the address."""
+    width = features.describe(cut_into_blocks(parsed("<p>a</p>").body), Signals())[0].shape[1]
+    general = width - FLAGS * WIDTH - features.GENERAL
+    told = {*range(width - (FLAGS + 2) * WIDTH, width), *(general + at for at in OF_THE_ADDRESS)}
+    return np.array([at for at, column in enumerate(columns.tolist()) if column in told])
+
+
+def named_lines(pages: list[Blocks], count: int) -> tuple[tuple[Any, Any], NDArray[np.int64]]:
+    """The lines of names of all pages as two sparse matrices (see `Lessons`), and the number of each block's line."""
+    known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    memory: dict[str, tuple[int, ...]] = {"": ()}
+    line: list[int] = []
+    for page in pages:
+        own, whole = [()], [()]
+        above = [0, *(row[0] for row in page.elements[1:])]
+        for names, up in zip(page.names[1:], above[1:], strict=True):
+            if names not in memory:
+                memory[names] = tuple(at for name in names[:NAMES_LIMIT].split() for at in places(name, count))
+            own.append(memory[names])
+            whole.append(whole[up] + memory[names])
+        for at, *_ in page.rows:
+            near = own[at] + own[above[at]] + own[above[above[at]]]
+            line.append(known.setdefault((whole[at], near), len(known)))
+    return (_sparse([each for each, _ in known], count), _sparse([each for _, each in known], count)), np.array(line)
+
+
+def _sparse(lines: list[tuple[int, ...]], count: int) -> Any:
+    from scipy.sparse import csr_matrix
+
+    ends = np.cumsum([0, *map(len, lines)])
+    shares = np.repeat([max(1, len(line)) ** -0.5 for line in lines], np.diff(ends)).astype(np.float32)
+    found = csr_matrix((shares, [at for line in lines for at in line], ends), shape=(len(lines), count))
+    found.sum_duplicates()
+    return found
