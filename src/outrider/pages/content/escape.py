@@ -16,7 +16,7 @@ LEADING = re.compile(r"(#{1,6}|[-+*]|>)(?=\s|$)|>(?=\S)|`{3,}[^`]*$|~{3}|([-*_=]
 BEGINNINGS = frozenset("#-+*>`~_=0123456789[")  # of these patterns
 DEFINES = re.compile(r"\[[^\[\]]{1,200}\]:")
 CLOSING = re.compile(r"(?<=\s)(#+)$")
-NUMBERED = re.compile(r"([0-9]{1,9})([.)])(?=\s)")
+NUMBERED = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 
 
 def escaped(text: str) -> str:

@@ -47,9 +47,12 @@ OVER, UNDER = 3, 7
 HEADLINES = 8  # headings of the first level that may be the page's headline
 AUTHOR = 1 << CATEGORY["author"]
 TIMELESS = frozenset({"listing", "collection", "product", "service"})  # kinds whose dates are those of what they list
-DAY = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?:/|-|\Z)")  # in an address
+DAY = re.compile(  # in an address
+    r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?:/|-|\Z)"
+    r"|[/_-]((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[/_.-]|\Z)"
+)
 FEW = 2  # times there, published and changed; where there are more, each is that of an entry of a list
-BYLINES = 5
+BYLINES, WRITERS = 5, 10
 BYLINE = 60  # characters of a name in the page itself
 TRAILING = re.compile(r",\s*([}\]])")  # a comma that many systems write and no parser reads
 TYPED = re.compile(r"\Ahttps?://schema\.org/(?=[A-Z]\w*\Z)")
@@ -82,6 +85,7 @@ class Facts:
         bylines: The texts of its elements that are marked as naming an author, as far as they can be names.
         byline: The name that a line beside the headline gives; may be empty.
         metas: The first content of each meta name.
+        writers: The names of the meta elements that name one author of a paper each.
         linked: Its JSON-LD objects in order.
         scripts: How many scripts it has.
     """
@@ -100,6 +104,7 @@ class Facts:
     bylines: list[str] = field(default_factory=list)
     byline: str = ""
     metas: dict[str, str] = field(default_factory=dict)
+    writers: list[str] = field(default_factory=list)
     linked: list[dict[str, Any]] = field(default_factory=list)
     scripts: int = 0
 
@@ -184,7 +189,7 @@ class Facts:
 
     def body(self) -> str:
         """The article's text as its JSON-LD gives it."""
-        return next((str(each["articleBody"]) for each in self.linked if each.get("articleBody")), "")
+        return unescape(next((str(each["articleBody"]) for each in self.linked if each.get("articleBody")), ""))
 
     def types(self) -> list[str]:
         """The types of the page's JSON-LD objects, each once."""
@@ -196,11 +201,21 @@ class Facts:
     def _item(self, *names: str) -> str:
         """The first of these properties in any JSON-LD object that describes a work."""
         for each in self.linked:
-            if not WORKS.isdisjoint(words_of(each.get("@type"))):
-                found = [word for name in names for word in words_of(each.get(name))]
-                if found:
-                    return line_of(", ".join(found[:5]))
+            if WORKS.isdisjoint(words_of(each.get("@type"))):
+                continue
+            for name in names:
+                if found := words_of(self._meant(each.get(name))):
+                    return line_of(", ".join(dict.fromkeys(found[:5])))
         return ""
+
+    def _meant(self, value: Any) -> Any:
+        """A value, or the object of the page that it only names."""
+        if isinstance(value, list):
+            return [self._meant(each) for each in value[:5] if not isinstance(each, list)]
+        if not isinstance(value, dict) or value.keys() - {"@id", "@type"}:
+            return value
+        name = value.get("@id")
+        return next((each for each in self.linked if name and each.get("@id") == name and each is not value), value)
 
 
 def read_facts(tree: Any, page: Blocks, base: str, told: Told | None = None, kind: str = "") -> Facts:
@@ -267,7 +282,7 @@ def _dated(address: str) -> str:
         found = DAY.search(urlsplit(address).path)
     except ValueError:
         return ""
-    return f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}" if found else ""
+    return "-".join(part.rjust(2, "0") for part in found.groups() if part) if found else ""
 
 
 def _unlabelled(name: str) -> str:
@@ -284,6 +299,9 @@ def _language(tree: Any) -> str:
 def _declare(facts: Facts, given: Given) -> None:
     """Takes in a meta element."""
     name = given.get("property") or given.get("name") or given.get("itemprop") or given.get("http-equiv") or ""
+    if name == "citation_author" and given["content"] and len(facts.writers) < WRITERS:
+        family, _, first = line_of(given["content"], BYLINE).partition(", ")
+        facts.writers.append(f"{first} {family}".strip())
     if name and given["content"] and len(facts.metas) < METAS:
         facts.metas.setdefault(name.strip().lower()[:100], given["content"][:5_000])
 

@@ -22,7 +22,8 @@ POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[a-z])|(?:\d{1,3}|[a-z])[-+\u2212](?:
 RAISED = re.compile(r"(?:\d|\)|(?<![^\W\d_])(?:[^\W\d_]|[kcdmn]m|\u00b5m|ft|mc))\Z")
 BLANK = " \n\t\r\f\0\xa0\u2002\u2003\u2009\u200a\u202f\u3000"  # what no mark may begin or end with
 BLANK += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
-BEFORE = 4  # texts and characters that tell whether a raised sign is an exponent
+BEFORE, LONG = 4, 16  # texts, and their characters, that tell whether a raised sign is an exponent
+CENTS = re.compile(r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d[\d,]*\Z")  # a price of which the cents may be raised
 ADDRESSES = 20_000
 
 
@@ -181,7 +182,9 @@ def _is_code(kind: int, tag: str) -> bool:
 def _signed(core: str, tag: str, out: list[str], start: int) -> str:
     """A text with the marks of its tag around it."""
     if tag == "sup":
-        before = bare("".join(out[max(0, start - BEFORE) : start]))[-BEFORE:]
+        before = bare("".join(out[max(0, start - BEFORE) : start]))[-LONG:]
+        if CENTS.search(before) and len(core) == 2 and core.isdigit():
+            return f".{core}"
         if not POWER.fullmatch(core) or not RAISED.search(before) or (core.isalpha() and not before[-1:].isdigit()):
             return core
         return f"^{core}" if len(core) < 2 or core.lstrip("-+\u2212").isdigit() else f"^({core})"

@@ -42,6 +42,7 @@ def test_marks_hold_whatever_stands_beside_them(source: str, found: str):
     [
         ("<p>&amp;lt; and &amp;#65; and R&amp;D</p>", "\\&lt; and \\&#65; and R&D"),
         ("<p>\\* and C:\\dir</p>", "\\\\* and C:\\dir"),
+        ("<p>1.</p><p>9.1</p>", "1\\.\n\n9.1"),
         ("<p>[1]: http://x.example</p>", "\\[1]: http://x.example"),
         ("<h2>Notes #</h2>", "## Notes \\#"),
         ("<p>$5 for *this* one, $6 for that</p>", "$5 for \\*this\\* one, $6 for that"),
@@ -85,6 +86,7 @@ def test_what_belongs_together_stands_together(source: str, found: str):
     [
         ("E = mc<sup>2</sup>, 10<sup>-3</sup> m<sup>2</sup>", "E = mc^2, 10^-3 m^2"),
         ("<i>x</i><sup>2</sup> + a<sup>n+1</sup>", "*x*^2 + a^(n+1)"),
+        ("now $1,299<sup>00</sup>", "now $1,299.00"),
         ("the 10<sup>th</sup>, a fact<sup>2</sup>, as is<sup>a</sup>", "the 10th, a fact2, as isa"),
     ],
 )
