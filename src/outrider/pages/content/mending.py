@@ -17,27 +17,34 @@ from outrider.pages.content.blocks import NEXT_CELL, NUMBER, Blocks
 TABLE, HEADED, PRE, ITEM, TERM, DETAIL = (NUMBER[tag] for tag in ("table", "th", "pre", "li", "dt", "dd"))
 LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
 HEADINGS = frozenset(NUMBER[f"h{level}"] for level in range(1, 7))
-FEWEST = 3  # blocks of a table that is looked at as a whole
+FEWEST = 2  # blocks of a table that is looked at as a whole
 LONGEST = 600  # characters of a block in a table of data
 ABOVE = 3  # elements that a block of a heading stands in
 CONCEIVABLE = 0.1  # likelihood of what is kept for the sake of what it belongs to
-ITEMS = 3  # of a list that is looked at as a whole
+ITEMS = 2  # of a list that is looked at as a whole
 LARGE = 8  # blocks of an item that is more than one: a card, a post
+REACH = 3  # blocks before and behind a listing
 SMALL = 4  # blocks of a term that is one
 
 
 def mended(page: Blocks, chosen: list[int]) -> list[int]:
     """The chosen blocks and those that belong to them.
 
-    Of a table of data with headings, and of a listing, all, if half of it was chosen. Where nothing but such
-    tables and their headings, or one heading, was left out between two chosen blocks, they are chosen too.
+    Of a table of data with headings, and of a listing, all, if half of it was chosen; a listing right between chosen
+    blocks, too. Where nothing but such tables and their headings, or one heading, was left out between two chosen
+    blocks, they are chosen too.
     """
     tables = _tables_of_data(page)
     kept = set(chosen)
-    for blocks in (*tables, *_listings(page)):
+    listings = _listings(page)
+    for blocks in (*tables, *listings):
         missing = [block for block in blocks if block not in kept]
         if len(missing) * 2 <= len(blocks):
             kept.update(missing)
+    for blocks in listings:
+        before, behind = range(blocks.start - REACH, blocks.start), range(blocks.stop, blocks.stop + REACH)
+        if not (kept.isdisjoint(before) or kept.isdisjoint(behind)):
+            kept.update(blocks)
     tabular = {block for blocks in tables for block in blocks}
     ordered = sorted(kept)
     for before, after in pairwise(ordered):
@@ -131,9 +138,9 @@ def _is_heading(page: Blocks, block: int) -> bool:
 
 
 def _listings(page: Blocks) -> list[range]:
-    """The blocks of each listing whose lines are elements."""
+    """The blocks of each listing."""
     ranges = [range(row[5], page.last[at]) for at, row in enumerate(page.elements) if row[1] == PRE]
-    return [blocks for blocks in ranges if len(blocks) > 1]
+    return [blocks for blocks in ranges if blocks]
 
 
 def _tables_of_data(page: Blocks) -> list[range]:

@@ -33,6 +33,11 @@ def test_what_belongs_to_chosen_blocks_is_chosen(source: str, dropped: set[str])
     assert dropped < set(chosen_of(source, dropped))
 
 
+def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
+    source = "<p>One<pre>run it</pre><button>Copy</button><p>Two<pre>leave it</pre>"
+    assert chosen_of(source, {"run it", "Copy", "leave it"}) == ["One", "run it", "Two"]
+
+
 @pytest.mark.parametrize(
     ("source", "dropped"),
     [
