@@ -173,6 +173,7 @@ def test_dates_in_the_text_are_none_of_the_page():
 
 def test_an_address_tells_the_day_where_the_page_does_not():
     assert read(url="https://a.example/2024/03/05/on-tides").published == "2024-03-05"
+    assert read(url="https://a.example/on-tides-2024-03-05/").published == "2024-03-05"
     assert read(url="https://a.example/2024/13/05/on-tides").published == ""
 
 
@@ -187,6 +188,9 @@ def test_an_address_tells_the_day_where_the_page_does_not():
         ('<meta name=author content="By Ida Marsh">', "", "Ida Marsh"),
         (meta(author="Harbour Notes", og__site_name="Harbour Notes"), "By Ida Marsh", "Ida Marsh"),
         (linked({"@type": "Article", "author": [{"name": "Ida Marsh"}, {"name": "Tom"}]}), "", "Ida Marsh, Tom"),
+        (linked({"@type": "Article", "author": {"@id": "#i"}}, {"@id": "#i", "name": "Ida Marsh"}), "", "Ida Marsh"),
+        ('<meta name=citation_author content="Marsh, Ida"><meta name=citation_author content="Tom Reed">', "",
+         "Ida Marsh, Tom Reed"),
         ("", "Written by Ida Marsh on 5 March 2024", "Ida Marsh"),
         ("", "ByIda Marsh", "Ida Marsh"),
         ("", "March 5, 2024 by Ida Marsh", "Ida Marsh"),

@@ -150,7 +150,7 @@ class Facts:
         creator, own = self._meta(("twitter:creator",)), self._meta(("twitter:site",))
         account = creator if own and own.lower() != creator.lower() else ""
         declared = [
-            self._meta(AUTHORS),
+            ", ".join(self.writers) or self._meta(AUTHORS),
             self._item("author", "creator"),
             self._labelled(),
             self.opener[0],
