@@ -174,10 +174,11 @@ def _links(page: Blocks, block: int) -> Iterator[tuple[str, str]]:
 
 def _is_addressed(name: str, address: str, *, person: bool) -> bool:
     """Whether a name leads to an address that holds it, and is marked as a person's or leads to a person."""
-    letters = ODD.sub("", name.lower())
-    if not 1 < len(name) <= NAME or not any(map(str.isalpha, name)) or letters not in ODD.sub("", address.lower()):
+    if not 1 < len(name) <= NAME or not any(map(str.isalpha, name)):
         return False
-    return person or bool(PROFILE.search(address))
+    if not person and not PROFILE.search(address):
+        return False
+    return ODD.sub("", name.lower()) in ODD.sub("", address.lower())
 
 
 def _declared(page: Blocks, element: int) -> bool:

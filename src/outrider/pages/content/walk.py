@@ -79,9 +79,8 @@ class Walk(Elements):
                 ends[end](self)
                 node = node.next
             elif (kind := node.tag_id) == text:
-                words = node.text_content
-                if self.filled or self.listing or not words.isspace():
-                    self.add(words)
+                if self.filled or self.listing or not node.is_empty_text_node:
+                    self.add(node.text_content)
                 node = node.next
             else:
                 action, tag = known.get(kind) or _unknown(node)
