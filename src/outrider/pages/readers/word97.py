@@ -84,7 +84,7 @@ class Writer:
     def document(self, known: dict[str, str]) -> Document:
         """What was written."""
         text, foot, comments, ends = self.word.parts()
-        for place, offset, letter in self.word.characters(text):
+        for place, offset, letter in self.word.stretches(text, self._letters):
             if self.draft.full:
                 self.draft.cut = True
                 break
@@ -102,7 +102,7 @@ class Writer:
         """The notes of one kind, each behind its sign."""
         notes: list[list[Run]] = []
         self._fields = []
-        for _, offset, letter in self.word.characters(part):
+        for _, offset, letter in self.word.stretches(part, self._letters):
             if letter == sign:
                 notes.append([])
                 self._runs = notes[-1]

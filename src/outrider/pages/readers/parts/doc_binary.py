@@ -1,5 +1,6 @@
 """What a Word 97 file says of its characters and paragraphs (MS-DOC)."""
 
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ RUNS = 2_000_000
 SIZES = (1, 1, 2, 4, 2, 2, 0, 3)  # bytes of an operand by the upper bits of its property (section 2.6.1)
 WIDE_OPERANDS = frozenset({0xD608, 0xD606})
 BULLET = 23  # number format (MS-OSHARED section 2.2.1.3)
+SIGN = re.compile("[\\x00-\\x1f\\xa0]")
+HALF = re.compile("[\ud800-\udfff]")
 FORMATS = {0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter", 22: "decimalZero"}
 
 
@@ -60,6 +63,11 @@ class Runs:
         place = bisect_right(self.starts, offset) - 1
         return self.values[place] if place >= 0 else None
 
+    def after(self, offset: int) -> int | None:
+        """Where something else begins to hold; None if nothing does."""
+        place = bisect_right(self.starts, offset)
+        return self.starts[place] if place < len(self.starts) else None
+
 
 class WordFile:
     """The main stream and the tables of a document.
@@ -98,18 +106,23 @@ class WordFile:
         start, size = struct.unpack_from("<LL", self.main, 154 + 8 * number)
         return self._tables[start : start + size]
 
-    def characters(self, part: range) -> Iterator[tuple[int, int, str]]:
-        """Place, offset in the main stream and character."""
+    def stretches(self, part: range, letters: Runs) -> Iterator[tuple[int, int, str]]:
+        """Place, offset in the main stream and characters: signs alone, others as long as the same holds of them."""
         for first, last, offset, narrow in self.pieces():
             start, end = max(first, part.start), min(last, part.stop)
             if start >= end:
                 continue
             width = 1 if narrow else 2
             begin = offset + (start - first) * width
-            body = self.main[begin : begin + (end - start) * width]
-            text = body.decode("cp1252" if narrow else "utf-16-le", "replace" if narrow else "surrogatepass")
-            for at, letter in enumerate(text):
-                yield start + at, begin + at * width, letter
+            text = _decoded(self.main[begin : begin + (end - start) * width], narrow=narrow)
+            at = 0
+            while at < len(text):
+                changes = letters.after(begin + at * width)
+                limit = len(text) if changes is None else max(at + 1, (changes - begin) // width)
+                sign = SIGN.search(text, at, limit)
+                stop = max(at + 1, sign.start() if sign else min(limit, len(text)))
+                yield start + at, begin + at * width, _whole(text[at:stop])
+                at = stop
 
     def pieces(self) -> Iterator[tuple[int, int, int, bool]]:
         """First and last place, offset in the main stream, and whether a character takes one byte (section 2.4.1)."""
@@ -171,6 +184,20 @@ class WordFile:
             return {at: (name, kinds.get(name, [])) for at, name in enumerate(names, 1)}
         except (struct.error, IndexError):
             return {}
+
+
+def _decoded(body: bytes, *, narrow: bool) -> str:
+    """One character for each place: those beyond the basic plane, which have two, stay in halves."""
+    if narrow:
+        return body.decode("cp1252", "replace")
+    return "".join(map(chr, struct.unpack_from(f"<{len(body) // 2}H", body)))
+
+
+def _whole(text: str) -> str:
+    """The characters with their halves together."""
+    if text.isascii() or not HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _kinds(table: bytes, tables: bytes, main: bytes) -> dict[int, list[tuple[str, str]]]:
