@@ -10,6 +10,7 @@ from typing import Any
 
 from outrider.pages.charset import decode, is_plain
 from outrider.pages.content.blocks import Blocks
+from outrider.pages.content.escape import escaped
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
@@ -130,7 +131,7 @@ def _sell(found: Content, product: dict[str, str]) -> None:
     found.metadata["product"] = product
     lines = lines_of(product, found.text) if found.kind == "product" else []
     if lines:
-        found.markdown = "\n".join(f"- {line}" for line in lines) + "\n\n" + found.markdown
+        found.markdown = "\n".join(f"- {escaped(line)}" for line in lines) + "\n\n" + found.markdown
         found.text = "\n".join(lines) + "\n\n" + found.text
 
 
