@@ -72,6 +72,8 @@ def cut_markdown(markdown: str, limit: int, offset: int = 0) -> tuple[Cut, str]:
 def _open_at(markdown: str, place: int) -> re.Match[str] | None:
     """The line that opened the fence in which a place lies, if it lies in one."""
     opened: re.Match[str] | None = None
+    if markdown.find("```", 0, place) < 0 and markdown.find("~~~", 0, place) < 0:
+        return None
     for line in FENCE.finditer(markdown, 0, place):
         if line.end() >= place and place < len(markdown) and markdown[place - 1 : place] != "\n":
             break  # the place is in the very line

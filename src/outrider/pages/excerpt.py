@@ -8,6 +8,7 @@ are no words, and those of which every question is made count little.
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -92,7 +93,7 @@ def passages(markdown: str) -> list[Passage]:
     code = fenced(markdown)
     for begin, end in _blocks(markdown):
         heading = HEADING.match(markdown, begin, end)
-        if heading and any(start < begin < stop for start, stop in code):
+        if heading and _lies_in(code, begin):
             heading = None
         crosses = start is not None and (heading is not None or end - start > TARGET)
         if crosses and result:
@@ -109,6 +110,12 @@ def passages(markdown: str) -> list[Passage]:
             result.append(Passage(begin, end, words))
             start = begin
     return [piece for passage in result for piece in _pieces(markdown, passage)]
+
+
+def _lies_in(spans: list[tuple[int, int]], place: int) -> bool:
+    """Whether a place lies within one of the spans, which are in order."""
+    at = bisect_left(spans, (place, 0)) - 1
+    return at >= 0 and place < spans[at][1]
 
 
 def _blocks(markdown: str) -> list[tuple[int, int]]:

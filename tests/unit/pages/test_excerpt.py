@@ -134,3 +134,8 @@ def test_words_in_other_scripts_and_forms_match():
     faq = "\n\n".join(["料金は一泊千円です。" * 9, "犬は無料です。", "Der Hund ist frei. " * 9, "Собаки бесплатно."])
     assert "犬は無料" in excerpts(faq, "犬は無料ですか", max_tokens=60)[0].text
     assert "Собаки" in excerpts(faq, "собаки", max_tokens=60)[0].text
+
+
+def test_ten_thousand_listings_with_headings_in_them_take_no_time():
+    text = "```\n\n# a\n\n```\n\n" * 5_000 + "The lamp."
+    assert excerpts(text, "lamp", max_tokens=40)[0].headings == ()
