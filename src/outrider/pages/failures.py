@@ -25,15 +25,17 @@ WALL_HEADERS = {
     "x-amzn-waf-action": ("challenge", "captcha"),
     "x-datadome": ("protected",),
 }
-WALLS = re.compile(
+SIGNS = (  # in small letters
+    b"/cdn-cgi/challenge-platform/h/", b"geo.captcha-delivery.com", b"_incapsula_resource", b'id="px-captcha',
+    b"id='px-captcha", b"awswafcookiedomainlist", b"errors.edgesuite.net",
+    b"unusual traffic from your computer network",
+)  # fmt: skip
+TITLES = re.compile(
     rb"<title>\s*(?:just a moment\.\.\.|attention required! \| cloudflare|ddos-guard"
     rb"|access to this page has been denied"
     rb"|are you a robot\?|robot check|human verification|verify you are human|pardon our interruption|security check)"
-    rb"|/cdn-cgi/challenge-platform/h/|geo\.captcha-delivery\.com|_Incapsula_Resource|id=[\"']px-captcha"
-    rb"|awsWafCookieDomainList|class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitCallback"
-    rb"|unusual traffic from your computer network|errors\.edgesuite\.net",
-    re.IGNORECASE,
 )
+SUBMITTING = re.compile(rb"class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitcallback")
 SHORT = 1_500  # characters of text that a challenge page served as a success has at most
 
 
@@ -82,8 +84,7 @@ def is_blocked(reply: Reply) -> bool:
             return True
     if reply.status not in (200, 202, 401, 403, 405, 429, 503) or len(reply.body) > 20 * HEAD:
         return False
-    head = reply.body[:HEAD]
-    if not WALLS.search(head):
+    if not _is_signed(reply.body):
         return False
     return reply.status != 200 or _shown(reply.body) <= SHORT
 
@@ -96,7 +97,15 @@ def is_login(html: str, text: str) -> bool:
 def is_wall(html: str) -> bool:
     """Whether what a browser shows is still a bot wall's challenge."""
     body = html.encode()
-    return bool(WALLS.search(body[:HEAD])) and _shown(body) <= SHORT
+    return _is_signed(body) and _shown(body) <= SHORT
+
+
+def _is_signed(body: bytes) -> bool:
+    """Whether a source bears what the pages of bot walls are known by; every page that is read is asked."""
+    head = body[:HEAD].lower()
+    if any(sign in head for sign in SIGNS) or TITLES.search(head):
+        return True
+    return b"g-recaptcha" in head and SUBMITTING.search(head) is not None
 
 
 def _shown(body: bytes) -> int:
