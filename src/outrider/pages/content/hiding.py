@@ -25,6 +25,7 @@ CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)")
 COLOUR = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*(#\w{3,8}|rgba?\([\d.,\s]{5,30}\)|[a-z]+\b(?!\())")
 NEAR = 8  # of 255 that one of red, green and blue may differ without being seen
 NAMED = {"white": "#fff", "black": "#000", "red": "#f00", "yellow": "#ff0", "gray": "#808080", "grey": "#808080"}
+KEYWORDS = frozenset({"inherit", "initial", "unset", "revert", "none", "currentcolor"})  # what is none by itself
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 HEXADECIMAL = frozenset("0123456789abcdef")
 STYLE_LIMIT = 600  # characters of a style that are looked at
@@ -71,6 +72,8 @@ def _unseen(style: str) -> bool:
     if "background" not in style:
         return False
     colours = {name[:5]: value for name, value in COLOUR.findall(style)}
+    if not KEYWORDS.isdisjoint(colours.values()):
+        return False
     return len(colours) == 2 and _alike(*map(_channels, colours.values()))
 
 

@@ -315,7 +315,9 @@ def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
     assert (read.text, read.metadata["hidden"]) == ("Seen.\n\nAsked.", 8)
 
 
-@pytest.mark.parametrize("style", ["color: #fff; background: #eee", "opacity: 0.5", "font-size: 10px"])
+@pytest.mark.parametrize(
+    "style", ["color: inherit; background: inherit", "color: #fff; background: #eee", "opacity: 0.5", "font-size: 10px"]
+)
 def test_text_that_can_be_read_stays(style: str):
     assert whole(f'<p style="{style}">Seen.</p>').text == "Seen."
 
