@@ -41,7 +41,7 @@ ASKING = frozenset(
 LIGHT = 0.15  # what these count against other words
 ENDINGS = ("ing", "ed", "es", "s", "ly")  # of English words, which a question and its answer may have in other forms
 STEM = 4  # letters that are left of a word at least
-SMALLEST = 12  # tokens for which it is worth cutting a passage to what is left of the budget
+SMALLEST = 30  # tokens for which it is worth cutting a passage to what is left of the budget
 TRIED = 200  # passages that are tried for the budget
 
 

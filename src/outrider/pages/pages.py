@@ -248,7 +248,7 @@ class Pages:
             return page
         with self._while_time_is_left():
             made = await self._in_browser(page, main=main)
-            if len(made.document.text) > len(page.document.text):
+            if len(made.document.text) >= len(page.document.text):
                 return made
         return page
 

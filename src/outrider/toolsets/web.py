@@ -273,8 +273,8 @@ def _lack(page: Page) -> str:
     """Why a page is not what was wanted, and what to do: it stands behind a login, or its scripts would draw it."""
     if page.asks_for_login:
         return f"the page asks for a login: {LOGIN_HINT}"
-    if page.is_shell and page.rendered:
-        return "the page is next to empty in a browser, too"
+    if page.rendered and page.is_bare:
+        return "even so the page is next to empty: look at it with the browser tools, or choose another source"
     return (
         "the page is next to empty without its scripts: try render=always or the browser tools" if page.is_shell else ""
     )
