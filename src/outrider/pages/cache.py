@@ -21,12 +21,13 @@ from outrider.pages.page import Page
 log = logging.getLogger(__name__)
 CAMPAIGN = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
 INDEXED = 300_000  # characters of a page whose words are kept for search
-INDEX = "INSERT INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
+INDEX = "INSERT OR REPLACE INTO page_words (rowid, key, title, body) VALUES (:id, :key, :title, :body)"
 UNINDEX = "DELETE FROM page_words WHERE rowid = :id"
 TOUCHED = 60.0  # seconds for which one note of use is enough
 ROOM = 0.9  # the share of its limit that the cache shrinks to when it has grown beyond
 INFLATED = 200_000_000  # bytes that a row may become; a damaged one might claim anything
-HTML_LEVEL = 3  # of zlib: half the time of the default for a tenth more bytes
+LEVEL = 3  # of zlib: half the time of the default for a tenth more bytes
+SHARE = 0.1  # of the room that is left, which is used before it is measured again: others may be writing, too
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Cache:
         self._size = size
         self._clock = clock
         self._complained = False
+        self._left = 0.0  # bytes that may be written before the room is measured
 
     async def get(self, url: str, *, main: bool) -> Cached | None:
         """The page if it was kept; a row that cannot be read is no row."""
@@ -142,8 +144,9 @@ class Cache:
 
     def _row(self, cached: Cached, *, main: bool) -> tuple[dict[str, Any], tuple[str, str]]:
         page = cached.page
-        document = zlib.compress(json.dumps(page.document.to_dict(), ensure_ascii=False).encode("utf-8", "replace"))
-        html = zlib.compress(page.html.encode("utf-8", "replace"), HTML_LEVEL) if page.html is not None else None
+        told = json.dumps(page.document.to_dict(), ensure_ascii=False)
+        document = zlib.compress(told.encode("utf-8", "replace"), LEVEL)
+        html = zlib.compress(page.html.encode("utf-8", "replace"), LEVEL) if page.html is not None else None
         words = " ".join(terms(page.document.title)), " ".join(terms(page.document.text[:INDEXED]))
         row = {
             "key": key_of(page.requested_url, main=main),
@@ -174,9 +177,10 @@ class Cache:
             await connection.execute(self._database.upserting(pages, row, key="key"))
             if self._database.dialect == "sqlite":
                 given = {"id": _words_id(row["key"]), "key": row["key"], "title": words[0], "body": words[1]}
-                await connection.execute(text(UNINDEX), given)
                 await connection.execute(text(INDEX), given)
-            await self._make_room(connection, row["key"])
+            self._left -= row["size"]
+            if self._left < 0:
+                await self._make_room(connection, row["key"])
 
     async def _make_room(self, connection: Any, kept: str) -> None:
         from sqlalchemy import func, select
@@ -184,6 +188,7 @@ class Cache:
         from outrider.pages.tables import pages
 
         total = (await connection.execute(select(func.sum(pages.c.size)))).scalar() or 0
+        self._left = max(0, self._size - total) * SHARE
         if total <= self._size:
             return
         oldest = await connection.execute(
