@@ -54,7 +54,9 @@ class Model:
         rows = features - self.mean
         rows *= self.scale
         np.clip(rows, -4, 4, out=rows)
-        return _through(self.layers, rows) if meant is None else _through(self.by_name, np.hstack([rows, meant]))
+        if meant is None:
+            return _through(self.layers, rows)
+        return _through(self.by_name, np.concatenate([rows.T, meant.T]).T)
 
 
 def _through(layers: list[Floats], rows: Floats) -> Floats:
