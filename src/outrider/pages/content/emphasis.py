@@ -15,9 +15,9 @@ SIGNS = {"b": "**", "i": "*", "s": "~~"}
 TWICE = re.compile(r"\x02([bis])\x01\1|`\x04\x03`(?!`)")
 NOTHING = re.compile(r"\x01([bis])\x02\1")
 # Each of these begins with a sign, for which a search is quick, or is looked for where such a one finds anything.
-FIRST = re.compile(r"(\x01[bi](?<=[^\W_]..)(?:\x01[bi])*)([^\w\s\x01-\x04]+\s*)")
+FIRST = re.compile(r"(\x01[bi](?<=[^\W_]..)(?:\x01[bi])*)([^\w\s\x01-\x04]{1,9}\s?)")
 TIGHT = re.compile(r"\x02[bi](?=[^\W_])")
-LAST = re.compile(r"(\s*[^\w\s\x01-\x04]+)((?:\x02[bi])+)(?=[^\W_])")
+LAST = re.compile(r"(\s?[^\w\s\x01-\x04]{1,9})((?:\x02[bi])+)(?=[^\W_])")
 STRUCK = re.compile(r"(?<=[^\W_])(\x01s)(?![\w\s])|(?<=[^\w\s])(\x02s)(?=[^\W_])")
 STUCK = re.compile(r"[^\W_](?:\x01[bi])+\x03|\x04(?:\x02[bi])+[^\W_]")
 STAR = re.compile(r"(?<!\\)\*(?=\S)|(?<=\S)(?<!\\)\*")
@@ -41,7 +41,8 @@ def bare(text: str) -> str:
 
 
 def settled(text: str) -> str:
-    """The text with its marks as signs of Markdown."""
+    """The text with its marks as signs of Markdown, and single spaces."""
+    text = " ".join(text.split())
     if BEGIN in text:
         text = _placed(TWICE.sub("", text))
     elif "`\x04\x03`" in text:

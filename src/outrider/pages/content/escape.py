@@ -4,7 +4,7 @@ import re
 
 SIGNS = re.compile(r"[*_`<~\[&\\]")
 STARS = re.compile(r"\*(?=[^\s*])[^*]*[^\s*]\*")
-BARS = re.compile(r"(?<!\w)_(?=[^\s_])[^_]*(?:_\w[^_]*)*_(?!\w)")
+OPENING, ENDING = re.compile(r"(?<!\w)_(?=[^\s_])"), re.compile(r"(?<=[^\s_])_(?!\w)")
 EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#?\w{1,31};)")
@@ -41,7 +41,7 @@ def _escaped(text: str) -> str:
         text = ENTITY.sub(r"\\&", text)
     if "*" in text and STARS.search(text):
         text = text.replace("*", "\\*")
-    if "_" in text and BARS.search(text):
+    if "_" in text and (found := OPENING.search(text)) and ENDING.search(text, found.end()):
         text = EDGES.sub(r"\\_", text)
     if text.count("`") > 1:
         text = text.replace("`", "\\`")

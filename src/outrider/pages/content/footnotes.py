@@ -16,7 +16,8 @@ BACK = re.compile(
 ARROWS = re.compile(r"[\u2191\u21a9\u2934\u23ce\u21b5^\ufe0e\ufe0f\s]+")
 EMPTY = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # where a link back was, or a sign for it
 ABOVE = 4  # elements around the beginning of a note that may be all of it
-BLOCKS = 20  # of a note
+BLOCKS, PIECES = 20, 500  # of a note, and of each block of it
+REJECTED = 500  # marks that lead to no note, after which no more are followed
 
 
 @dataclass(slots=True)
@@ -39,10 +40,10 @@ def footnotes_of(page: Blocks, chosen: list[int]) -> Footnotes:
     found = Footnotes()
     if not page.anchors:
         return found
-    kept, taken = frozenset(chosen), set[int]()
+    kept, taken, left = frozenset(chosen), set[int](), REJECTED
     for number in filter(page.jumps.__contains__, chosen):
         for place, mark in _references(page, number):
-            if place in found.labels or number in taken:
+            if place in found.labels or number in taken or not left:
                 continue
             blocks = [each for each in note_of(page, number, place, mark) if each in kept]
             if blocks and taken.isdisjoint(blocks):
@@ -50,6 +51,8 @@ def footnotes_of(page: Blocks, chosen: list[int]) -> Footnotes:
                 found.labels[place], found.blocks[label] = label, blocks
                 found.backs.update(_backs(page, number, blocks))
                 taken.update(blocks)
+            else:
+                left -= 1
     return found
 
 
@@ -85,7 +88,7 @@ def _backs(page: Blocks, number: int, blocks: list[int]) -> list[str]:
         piece[1][1:]
         for block in blocks
         if block in page.jumps
-        for piece in page.pieces[block]
+        for piece in page.pieces[block][:PIECES]
         if piece.__class__ is tuple and piece[0] == LINKED and piece[1][:1] == "#"
     ]
     return [place for place in jumps if page.anchors.get(place, -1) == number]

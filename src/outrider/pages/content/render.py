@@ -4,53 +4,23 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from outrider.pages.content.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.blocks import NEXT_CELL, NUMBER, Blocks, Piece
 from outrider.pages.content.escape import escaped, headed
 from outrider.pages.content.footnotes import footnotes_of, without_mark
 from outrider.pages.content.grid import grid_of
 from outrider.pages.content.listing import code_of, language_of, line_numbers, source_of
 from outrider.pages.content.phrase import Phrase
+from outrider.pages.content.places import DETAILS, HEADINGS, TERMS, Place, Places
 
-HEADINGS = {NUMBER[f"h{level}"]: level for level in range(1, 7)}
-LI, PRE, QUOTE, TABLE, TERM, DETAIL, OL, P = (
-    NUMBER[tag] for tag in ("li", "pre", "blockquote", "table", "dt", "dd", "ol", "p")
-)
-LISTS = frozenset(NUMBER[tag] for tag in ("ul", "ol", "menu"))
-HOLDERS = frozenset({LI, QUOTE})
-POSTED = re.compile(  # of quotes as some forums write posts
-    r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
-)
+LI, PRE, QUOTE, OL, P = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "ol", "p"))
 FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 SIGNS = frozenset(
     "+\u2212\u2013\u2014|\u2022\u00b7\u00d7\u2715\u2716\u203a\u2039\u00bb\u00ab\u25bc\u25b2\u25be\u25b8\u25b4\u25c2/\u2039\u2193\u2191"
 )
 FREE = frozenset(NUMBER[tag] for tag in ("div", "button", "label", "summary", "custom"))  # no paragraphs
-TERMS, DETAILS, NOTE = 1, 2, 3  # what an element is part of: a list of definitions; or what a text is
+NOTE = 3  # what a text is, beside a term or what it means
 PARTS, HEADED = 4, 300  # blocks and characters of a heading
 DEPTH = 6  # indentation and quotation deeper than this says nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a block-level element stands.
-
-    Attributes:
-        holders: The quotes and items that hold it, outer ones first.
-        table, pre: The table and the listing that it is part of; -1 for none.
-        level: Of the heading that it is part of; 0 for none.
-        term: `TERMS` or `DETAILS` in a list of definitions, else 0.
-        part: The `dd`, or the heading, that it is part of.
-    """
-
-    holders: tuple[int, ...] = ()
-    table: int = -1
-    pre: int = -1
-    level: int = 0
-    term: int = 0
-    part: int = -1
-
-
-NOWHERE = Place()
 
 
 def text_of(page: Blocks, chosen: list[int], heads: dict[int, str]) -> str:
@@ -96,7 +66,8 @@ class Writer:
     """Renders the blocks of one page.
 
     Attributes:
-        places, numbers: Of elements and items that have been looked at.
+        places: Of the page's elements.
+        numbers: Of items that have been looked at.
         begun: Items of which something was put down.
         layout: Tables that are no data.
         parts: What was put down.
@@ -108,7 +79,7 @@ class Writer:
 
     page: Blocks
     phrase: Phrase
-    places: dict[int, Place] = field(default_factory=dict)
+    places: Places = field(init=False)
     numbers: dict[int, int] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
     layout: set[int] = field(default_factory=set)
@@ -121,6 +92,9 @@ class Writer:
     detail: int = -1
     paragraph: bool = False
 
+    def __post_init__(self) -> None:
+        self.places = Places(self.page)
+
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
         notes = footnotes_of(self.page, chosen)
@@ -132,7 +106,7 @@ class Writer:
         self.order = chosen + told
         at = 0
         while at < len(chosen):
-            place = self._place(self.page.rows[chosen[at]][0])
+            place = self.places.of(self.page.rows[chosen[at]][0])
             if chosen[at] in self.heads:
                 self._head(self.heads[chosen[at]])
             at = self._next(chosen, at, place)
@@ -199,7 +173,9 @@ class Writer:
     def _heading(self, chosen: list[int], at: int, place: Place) -> int:
         """A heading of some blocks, on one line; where it ends, or 0 for one of a single block, or of too many."""
         end = at + 1
-        while end < min(len(chosen), at + PARTS + 1) and self._place(self.page.rows[chosen[end]][0]).part == place.part:
+        while (
+            end < min(len(chosen), at + PARTS + 1) and self.places.of(self.page.rows[chosen[end]][0]).part == place.part
+        ):
             end += 1
         blocks = chosen[at:end]
         if not 1 < len(blocks) <= PARTS or sum([len(self.page.texts[block]) for block in blocks]) > HEADED:
@@ -320,7 +296,7 @@ class Writer:
     def _listing(self, chosen: list[int], at: int, place: Place) -> int:
         """A listing, fenced: all blocks of one pre; where they end."""
         start = at
-        while at < len(chosen) and self._place(self.page.rows[chosen[at]][0]).pre == place.pre:
+        while at < len(chosen) and self.places.of(self.page.rows[chosen[at]][0]).pre == place.pre:
             at += 1
         body = source_of(self.page, place.pre, chosen[start:at])
         if body.strip():
@@ -330,7 +306,7 @@ class Writer:
     def _table(self, chosen: list[int], at: int, place: Place) -> int:
         """A table of data as a grid; where it ends, or 0 for a table that is layout."""
         end = at
-        while end < len(chosen) and self._place(self.page.rows[chosen[end]][0]).table == place.table:
+        while end < len(chosen) and self.places.of(self.page.rows[chosen[end]][0]).table == place.table:
             end += 1
         if end < len(chosen) and self._holds(place.table, self.page.rows[chosen[end]][0]):
             self.layout.add(place.table)
@@ -350,46 +326,6 @@ class Writer:
         while element > table:
             element = self.page.elements[element][0]
         return element == table
-
-    def _place(self, element: int) -> Place:
-        """Where an element stands, told from the nearest ancestor that is known."""
-        path = []
-        while element >= 0 and element not in self.places:
-            path.append(element)
-            element = self.page.elements[element][0]
-        place = self.places[element] if element >= 0 else NOWHERE
-        for each in reversed(path):
-            tag = self.page.elements[each][1]
-            place = self._beside(each) or place if tag in LISTS else place
-            make = CHANGES.get(tag) if tag != QUOTE or not POSTED.search(self.page.names[each]) else None
-            place = self.places[each] = make(place, tag, each) if make else place
-        return place
-
-    def _beside(self, element: int) -> Place | None:
-        """The place of the item before a list that stands in another list, not in an item of it: it belongs there."""
-        elements = self.page.elements
-        parent = elements[element][0]
-        if parent < 0 or elements[parent][1] not in LISTS:
-            return None
-        at = element - 1
-        while at > parent and elements[at][0] != parent:
-            at = elements[at][0]
-        return self._place(at) if at > parent and elements[at][1] in (LI, *LISTS) else None
-
-
-def _held(p: Place, _tag: int, element: int) -> Place:
-    return Place((*p.holders, element), p.table, p.pre, p.level, 0, p.part)
-
-
-CHANGES = {
-    **dict.fromkeys(HOLDERS, _held),
-    TABLE: lambda p, _t, e: Place(p.holders, e, p.pre, p.level, p.term, p.part),
-    PRE: lambda p, _t, e: Place(p.holders, p.table, e if p.pre < 0 else p.pre, p.level, p.term, p.part),
-    TERM: lambda p, _t, _e: Place(p.holders, p.table, p.pre, p.level, TERMS),
-    DETAIL: lambda p, _t, e: Place(p.holders, p.table, p.pre, p.level, DETAILS, e),
-    **{tag: lambda p, t, e: Place(p.holders, p.table, p.pre, HEADINGS[t], 0, e) for tag in HEADINGS},
-    **dict.fromkeys(CELLS, lambda p, _t, _e: Place(p.holders, p.table, p.pre)),
-}
 
 
 def _count(value: str | None, otherwise: int) -> int:

@@ -54,6 +54,11 @@ def test_signs_of_the_text_mean_themselves(source: str, found: str):
     assert markdown(source) == found
 
 
+@pytest.mark.parametrize("run", [" ", ".", "*", "_a ", " ,", "\u00a0 "])
+def test_long_runs_beside_marks_take_no_time(run: str):
+    assert len(markdown(f"<p><b>x</b>y{run * 60_000}z <i>,</i>{run * 60_000}")) < 500_000
+
+
 def test_brackets_of_the_text_are_no_references():
     found = markdown("<p>See [1] and <a href=/x>this</a>.</p>", links="references")
     assert found == "See \\[1] and [this][1].\n\n[1]: https://site.example/x"
