@@ -25,7 +25,9 @@ def classes(text: str) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    table = np.array([_class(unicodedata.category(chr(code))) for code in range(PLANE)], np.uint8)
+    categories = [*map(unicodedata.category, map(chr, range(PLANE)))]
+    known = {category: _class(category) for category in set(categories)}
+    table = np.array([known[category] for category in categories], np.uint8)
     for low, high in UNSPACED:
         table[low:high][table[low:high] == LETTER] = IDEOGRAPH
     for marks, kind in ((STOPS, STOP), (CLAUSES, CLAUSE), (DIVIDERS, DIVIDER)):
