@@ -5,12 +5,13 @@ more than they hold (elements opened by the ten thousand, or formatting that the
 every paragraph) are thinned first.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.pages.charset import decode, is_plain
 from outrider.pages.content.blocks import Blocks
-from outrider.pages.content.escape import escaped
+from outrider.pages.content.escape import begun, escaped
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
@@ -33,6 +34,7 @@ KINDS = (
     ("list", "collection"),
     ("service", "service"),
 )
+MARKUP = re.compile(r"</(?:p|div|li|h[1-6]|a|strong|b|em|i|span)>|<(?:br|p)\b", re.IGNORECASE)
 SCRIPTLESS = 20  # noscript elements that are looked at
 UNSURE = 0.5  # expected F1 below which the page is asked what it says of itself
 SHORT = 150  # characters of a cut that is asked so too
@@ -110,14 +112,23 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     found.text = text_of(page, writer.order, writer.heads)
     found.links, found.images = links_of(page, chosen, base, writer.phrase.known), images_of(page, base)
     if not found.text:
-        found.text = found.markdown = _declared(found.facts, tree)
-        found.metadata["fallback"] = "declared"
+        _say(found, _declared(found.facts, tree), base)
     elif main and _doubted(found):
-        found.text = found.markdown = found.facts.body().strip()
-        found.metadata["fallback"] = "declared"
+        _say(found, found.facts.body().strip(), base)
     if product := product_of(found.facts, tree if kind == "product" else None):
         _sell(found, product)
     return found
+
+
+def _say(found: Content, declared: str, base: str) -> None:
+    """Puts what the page declares in the place of its text: each line a paragraph, or markup if it holds any."""
+    if MARKUP.search(declared):
+        inner = main_content(declared, base, main=False)
+        found.text, found.markdown = inner.text, inner.markdown
+    else:
+        lines = filter(None, map(str.strip, declared.splitlines()))
+        found.text, found.markdown = declared, "\n\n".join(begun(escaped(line)) for line in lines)
+    found.metadata["fallback"] = "declared"
 
 
 def _doubted(found: Content) -> bool:

@@ -1,5 +1,7 @@
 """The main content of pages: what is kept, what it looks like, and that nothing breaks it."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +41,18 @@ def test_a_page_with_any_text_yields_some():
         == 'Told "here".'
     )
     assert main_content(b"").text == ""
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "markdown"),
+    [
+        ("Two *stars* here\n# No heading", "Two *stars* here\n# No heading", "Two \\*stars\\* here\n\n\\# No heading"),
+        ("<p>Told <b>boldly</b></p><p>a < b</p>", "Told boldly\n\na < b", "Told **boldly**\n\na < b"),
+    ],
+)
+def test_an_article_that_only_json_declares_is_text_or_markup_as_it_was_meant(declared: str, text: str, markdown: str):
+    found = main_content(f'<script type="application/ld+json">{json.dumps({"articleBody": declared})}</script>')
+    assert (found.text, found.markdown.strip()) == (text, markdown)
 
 
 @pytest.mark.parametrize(
