@@ -12,7 +12,7 @@ from outrider.pages.content.words import parts_of
 NAMES_LIMIT = 400  # characters of one element's names
 WINDOW = 6  # blocks on each side
 COLUMNS = 7
-MEMORY = 20_000  # names whose weights are remembered
+MEMORY = 6_000  # names whose weights are remembered
 OF_A_PAGE = 2_000  # names whose words are, since `meanings` asks for them again
 
 _known: dict[str, float] = {}

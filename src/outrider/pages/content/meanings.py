@@ -18,20 +18,20 @@ from outrider.pages.content.lexicon import NAMES_LIMIT, name_words
 
 Floats = NDArray[np.float32]
 NEAREST = 3  # elements, the block's own first
-AT_ONCE = 1_000  # elements' names that are summed at once: 8 MB where each holds as many words as are read
+AT_ONCE = 300  # elements' names that are summed at once: 2.4 MB where each holds as many words as are read
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=2_000)  # a page's; ten thousand would take 6 MB
 def places(name: str, count: int) -> list[int]:
-    """The rows, of a table of so many, that the words of a class or id stand in; remembered, as pages share them."""
+    """The rows, of a table of so many, that the words of a class or id stand in; remembered for its page."""
     return [crc32(word.encode()) % count for word in name_words(name)]
 
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """A table of vectors, a row for each place."""
+    """A table of vectors, a row for each place; of halves, as it is stored, or of whole floats."""
 
-    table: Floats
+    table: NDArray[np.floating]
 
     def columns(self, page: Blocks) -> Floats:
         """The vectors of each block: of its line of ancestors, then of the elements closest to it.
@@ -67,7 +67,7 @@ class Meanings:
         found = np.zeros((len(words), width + 1), np.float32)
         found[:, width] = counts
         if named.any():
-            rows = self.table[list(chain.from_iterable(words))]
+            rows = self.table[list(chain.from_iterable(words))].astype(np.float32)
             found[named, :width] = np.add.reduceat(rows, (ends - counts)[named], axis=0)
         return found
 

@@ -51,12 +51,17 @@ class Model:
             features: Of each block those that are used, with the lexicon's columns behind them.
             meant: Of each block what its names mean (see `Meanings.columns`), if that shall count.
         """
-        rows = features - self.mean
-        rows *= self.scale
-        np.clip(rows, -4, 4, out=rows)
+        count, width = features.shape
+        more = 0 if meant is None else meant.shape[1]
+        rows = np.empty((width + more, count), np.float32).T
+        plain = rows[:, :width]
+        np.subtract(features, self.mean, out=plain)
+        plain *= self.scale
+        np.clip(plain, -4, 4, out=plain)
         if meant is None:
             return _through(self.layers, rows)
-        return _through(self.by_name, np.concatenate([rows.T, meant.T]).T)
+        rows[:, width:] = meant
+        return _through(self.by_name, rows)
 
 
 def _through(layers: list[Floats], rows: Floats) -> Floats:
@@ -83,7 +88,7 @@ def model() -> Model:
             scale=stored["scale"],
             layers=_layers(stored, "layer"),
             by_name=_layers(stored, "by_name"),
-            meanings=Meanings(stored["table"].astype(np.float32)),
+            meanings=Meanings(stored["table"]),
             names=_words(stored, "names"),
             kinds=Kinds(*(stored[f"kind_{name}"].astype(np.float32) for name in ("mean", "scale", "weights", "bias"))),
             provenance=json.loads(str(stored["provenance"])),
