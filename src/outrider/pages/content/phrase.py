@@ -191,7 +191,7 @@ def _signed(core: str, tag: str, out: list[str], start: int) -> str:
     if tag == "q":
         return f"\u201c{core}\u201d"
     if tag in CODE:
-        return held(_ticked(core))
+        return core if f"{HELD}`" in core else held(_ticked(core))  # once, however deep code stands in code
     return marked(core, KINDS[tag]) if tag in KINDS else core
 
 

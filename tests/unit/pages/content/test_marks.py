@@ -115,3 +115,8 @@ def test_the_foot_of_a_table_comes_last():
 def test_links_into_the_page_are_that_however_they_are_written(address: str):
     source = f'<p>Fact<a href="{address}">1</a></p><p><a id="n1">1</a> A book.</p><p><a href="{address}">Up</a>'
     assert markdown(source.replace("n1", "fn1")) == "Fact[^1]\n\nUp\n\n[^1]: A book."
+
+
+def test_code_in_code_is_marked_once_however_deep():
+    found = extract("<p>a " + "<code>b " * 3_000, main=False).markdown
+    assert found.count("`") == 2
