@@ -173,6 +173,11 @@ def err(source: Source) -> Document:
     raise ZeroDivisionError
 
 
+def surroundings(_: Source) -> Document:
+    """A reader that tells the names in its environment."""
+    return Document("\n".join(os.environ))
+
+
 def hog(_: Source) -> Document:
     """A reader that takes more memory than any machine lends."""
     return Document(str(len(bytes(1 << 42))))

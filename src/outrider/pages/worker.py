@@ -22,6 +22,11 @@ from outrider.pages.reader import Source
 
 LENGTH = 8  # bytes before a message that say how long it is
 ANSWER = 1 << 30  # bytes that an answer has at most
+# What a reader may know of our environment: where programs, libraries and scratch space are; no key and no token.
+KNOWN = frozenset(
+    ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "WINDIR")
+)
+KNOWN_BEGINNINGS = ("LC_", "PYTHON")
 
 
 class Crashed(Exception):
@@ -42,7 +47,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": path},
+            env=_environment() | {"PYTHONPATH": path},
         )
 
     @property
@@ -91,6 +96,11 @@ class Worker:
         if not isinstance(found, dict):
             raise Crashed
         return found
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what a parser that was taken over could give away."""
+    return {name: value for name, value in os.environ.items() if name in KNOWN or name.startswith(KNOWN_BEGINNINGS)}
 
 
 _idle: list[Worker] = []  # taken and given back in one step each, from any thread

@@ -14,7 +14,7 @@ from outrider.pages.local import read_body
 from outrider.pages.reader import Reader, Source
 from outrider.pages.registry import reader_for, readers
 from outrider.pages.run import PROCESSES, Runner
-from site_app import crash, err, hang, hog, pdf
+from site_app import crash, err, hang, hog, pdf, surroundings
 
 pytestmark = pytest.mark.anyio
 PDF = Source(pdf("still here"), "https://a.b/x", "application/pdf")
@@ -35,6 +35,14 @@ async def test_a_crash_takes_only_its_own_process():
     assert caught.value.code == "unreadable"
     document, _ = await runner.run(reader_for("application/pdf"), PDF)
     assert "still here" in document.text
+
+
+async def test_a_reader_knows_no_key_of_our_environment():
+    document, _ = await Runner().run(Reader("surroundings", ("x/y",), surroundings, isolated=True), PDF)
+    names = document.markdown.split()
+    assert "PATH" in names
+    assert "PYTEST_CURRENT_TEST" in os.environ  # as any other name: it was there when the process began
+    assert "PYTEST_CURRENT_TEST" not in names
 
 
 async def test_a_reader_without_end_is_killed_at_the_deadline():
