@@ -12,7 +12,7 @@ from outrider.pages.readers import legacy
 from outrider.pages.readers.parts.compound import MAGIC, BrokenCompound, Compound, facts
 from outrider.pages.readers.parts.doc_binary import WORD_97, Letters, Paragraph, WordFile
 from outrider.pages.readers.parts.refusals import broken, encrypted
-from outrider.pages.readers.parts.word_runs import HYPERLINK
+from outrider.pages.readers.parts.word_runs import HYPERLINK, Field
 from outrider.pages.readers.parts.word_styles import count
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
 from outrider.pages.readers.word import by_ends, written
@@ -50,15 +50,6 @@ def read(source: Source) -> Document:
         return Writer(Draft(source, "word"), word).document(facts(files.read(PROPERTIES)))
     except (BrokenCompound, ValueError, IndexError, struct.error) as error:
         raise broken(source, KIND, str(error) if isinstance(error, BrokenCompound) else "it is damaged") from None
-
-
-@dataclass
-class Field:
-    """A field that is open: its instruction, whether its result has begun, and where it leads."""
-
-    code: str = ""
-    shown: bool = False
-    address: str = ""
 
 
 @dataclass

@@ -21,7 +21,7 @@ NOTES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commentReferen
 
 @dataclass
 class Field:
-    """A field that is open: its instruction, and whether its result has begun."""
+    """A field that is open: its instruction, whether its result has begun, and where it leads."""
 
     code: str = ""
     shown: bool = False
