@@ -70,3 +70,39 @@ def test_elements_that_name_the_author_and_nothing_else_break_nothing(tag: str):
 def test_thousands_of_blocks_in_one_heading_take_no_longer_than_their_length():
     page = "<h1>Lights" + "<article><p>The old light</p></article>" * MANY
     assert extract(page, main=False).text.count("The old light") == MANY
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>[a<b>](x)</b>", "[a]\\(**x)**"),
+        ("<p>[a<span>]</span><b></b><i>(</i>x)", "[a]\\(x)"),
+        ("<p>[a<span>](x)</span>", "[a]\\(x)"),
+        ("<p>a <span>*b</span><span>*</span>", "a \\*b\\*"),
+        ("<p>`<span>a</span>` <u>&amp;</u>lt;", "\\`a\\` \\&lt;"),
+    ],
+)
+def test_signs_of_several_elements_make_no_markup(html: str, markdown: str):
+    assert extract(html, url=URL, main=False).markdown == markdown
+
+
+def test_words_of_a_way_back_that_is_more_than_one_stay_in_the_note():
+    note = '<p>Fact<a href="#fn1" id="r1">1</a><ol><li id="fn1">Book. <a href="#r1">{}</a></ol>'
+    assert extract(note.format("Jump up"), main=False).markdown == "Fact[^1]\n\n[^1]: Book."
+    assert extract(note.format("Jump up"), main=False).text == "Fact1\n\nBook."
+    said = "It is told at length on page nine"
+    assert extract(note.format(said), main=False).markdown == f"Fact[^1]\n\n[^1]: Book. {said}"
+
+
+def test_names_of_columns_without_a_value_are_told_before_the_records_of_a_wide_table():
+    head = "".join(f"<th>c{at}" for at in range(22))
+    assert extract(f"<table><tr>{head}<tr><td>v", main=False).markdown.splitlines()[1:] == ["- c0: v"]
+    assert extract(f"<table><tr>{head}<tr><td>v", main=False).markdown.startswith("- c1; c2; c3;")
+
+
+def test_posts_in_the_cells_of_a_table_name_their_authors():
+    posts = "".join(
+        f'<div class="post"><div class="post-author">{name}</div>Lamps burn.</div>' for name in ("Ann", "Ben", "Cleo")
+    )
+    document = extract(f"<table><tr><td><p>Lights</p>{posts}<tr><td colspan=2>End</table>")
+    assert words(document.markdown) == words(document.text)

@@ -2,12 +2,13 @@
 
 import re
 
-SIGNS = re.compile(r"[*_`<~\[&\\]")
+SIGNS = re.compile(r"[*_`<~\[&\\]|\]\(")
 STARS = re.compile(r"\*(?=[^\s*])[^*]*[^\s*]\*")
 OPENING, ENDING = re.compile(r"(?<!\w)_(?=[^\s_])"), re.compile(r"(?<=[^\s_])_(?!\w)")
 EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"&(?=#?\w{1,31};)")
+BRACKET = re.compile(r"(?<=\])\(|\[(?=\^)")  # of links and of marks of notes
 BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 FORMULA = re.compile(  # in plain text, as scripts of MathJax and KaTeX find it there
     r"\$\$?(?=[^\s$])[^$]*[^\s$]\$\$?(?!\d)|\\\((?:[^\\]|\\(?![()]))+\\\)|\\\[(?:[^\\]|\\(?![\[\]]))+\\\]"
@@ -47,7 +48,7 @@ def _escaped(text: str) -> str:
         text = text.replace("`", "\\`")
     if text.count("~~") > 1:
         text = text.replace("~~", "\\~~")
-    return text.replace("[", "\\[") if "](" in text or "[^" in text else text
+    return BRACKET.sub(r"\\\g<0>", text) if "](" in text or "[^" in text else text
 
 
 def begun(line: str) -> str:

@@ -46,7 +46,10 @@ class Grid:
     def lines(self) -> list[str]:
         """The table in Markdown: in pipes, or as records of a very wide one."""
         if len(self.rows[0]) > WIDE and self.headed:
-            return [self._record(row) for row in self.rows[1:]]
+            unsaid = "; ".join(
+                [column[0] for column in zip(*self.rows, strict=True) if column[0] and not any(column[1:])]
+            )
+            return [*([f"- {unsaid}"] if unsaid else []), *[self._record(row) for row in self.rows[1:] if any(row)]]
         rows = ["| " + " | ".join([cell.replace("|", "\\|") for cell in row]) + " |" for row in self.rows]
         head = [] if self.headed else ["|" + "  |" * len(self.rows[0])]
         rows[0:0] = head

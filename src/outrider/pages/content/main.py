@@ -109,7 +109,7 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     found = Content(kind=kind, signals=signals, facts=facts, metadata=judged | _facts(page))
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
-    found.text = text_of(page, writer.order, writer.heads)
+    found.text = text_of(page, writer)
     found.links, found.images = links_of(page, chosen, base, writer.phrase.known), images_of(page, base)
     if not found.text:
         _say(found, _declared(found.facts, tree), base)

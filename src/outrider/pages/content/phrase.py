@@ -25,6 +25,7 @@ BLANK += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
 BEFORE, LONG = 4, 16  # texts, and their characters, that tell whether a raised sign is an exponent
 CENTS = re.compile(r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d[\d,]*\Z")  # a price of which the cents may be raised
 ADDRESSES = 20_000
+BACKWARD = 24  # characters of a link from a note back to its mark
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ class Line:
             text = escaped(text)
             if self.strict and "[" in text:
                 text = BRACKET.sub(r"\\[", text)
-            if text[:1] == "(" and self.out and self.out[-1][-1:] == "]":
+            if text[:1] == "(" and next((said[-1] for said in reversed(self.out) if said), "") == "]":
                 text = "\\" + text
         elif text.__class__ is Formula and not self.code:
             text = held(text)
@@ -93,9 +94,25 @@ class Phrase:
         """A paragraph on one line."""
         return " ".join(self._written(pieces).replace("\0", " ").split())
 
+    def spoken(self, pieces: list[Piece]) -> str:
+        """The words of a paragraph without links that lead from a note back to its mark."""
+        out, opened = list[str](), list[tuple[int, Any, int]]()
+        for piece in pieces:
+            if isinstance(piece, str):
+                out.append(piece)
+            elif piece[0] in (OPEN, LINKED):
+                opened.append((*piece, len(out)))
+            elif piece[0] != CLOSE:
+                out.append(" ")
+            elif opened:
+                kind, address, start = opened.pop()
+                if kind == LINKED and address[:1] == "#" and self._leads_back(address, "".join(out[start:]).strip()):
+                    del out[start:]
+        return " ".join("".join(out).split())
+
     def _written(self, pieces: list[Piece]) -> str:
         line = Line(strict=self.style.links == "references")
-        for piece in pieces:
+        for piece in _joined(pieces) if len(pieces) > 1 else pieces:
             if isinstance(piece, str):
                 line.say(piece)
             elif piece[0] in (OPEN, LINKED):
@@ -145,7 +162,7 @@ class Phrase:
 
     def _linked(self, core: str, value: str) -> str:
         if value[:1] == "#":
-            if self.notes and (value[1:] in self.backs or BACK.match(value) or ARROWS.fullmatch(core)):
+            if self._leads_back(value, bare(core)):
                 return ""
             label = self.notes.get(value[1:])
             return held(f"[^{label}]") if label and _is_mark(bare(core)) else core
@@ -155,6 +172,12 @@ class Phrase:
         if self.style.links == "references":
             return held(f"[{bracketed(core)}][{self.references.setdefault(address, len(self.references) + 1)}]")
         return held(f"[{bracketed(core)}]({address})")
+
+    def _leads_back(self, address: str, words: str) -> bool:
+        """Whether a link does no more than lead from a note back to its mark."""
+        if not self.notes or len(words) > BACKWARD:
+            return False
+        return address[1:] in self.backs or BACK.match(address) is not None or ARROWS.fullmatch(words) is not None
 
     def _address(self, address: str) -> str:
         found = self.known.get(address)
@@ -168,6 +191,17 @@ class Phrase:
         image = image_of(given, self.base)
         alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
         return f" ![{alternative}]({image.url}) " if image and alternative else " "
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """The pieces with texts that touch as one: signs that pair up may stand in two elements without a meaning."""
+    out = list[Piece]()
+    for piece in pieces:
+        if piece.__class__ is str and out and out[-1].__class__ is str:
+            out[-1] += piece
+        else:
+            out.append(piece)
+    return out
 
 
 def _is_mark(text: str) -> bool:

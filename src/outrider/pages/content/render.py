@@ -23,16 +23,19 @@ PARTS, HEADED = 4, 300  # blocks and characters of a heading
 DEPTH = 6  # indentation and quotation deeper than this says nothing
 
 
-def text_of(page: Blocks, chosen: list[int], heads: dict[int, str]) -> str:
-    """The words, blocks an empty line apart; listings keep their lines."""
-    plain = [
-        page.texts[number] if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number)
-        for number in chosen
+def text_of(page: Blocks, writer: "Writer") -> str:
+    """The words that were written, blocks an empty line apart; listings keep their lines."""
+    chosen, heads = writer.order, writer.heads
+    backed = page.jumps - writer.ways if writer.phrase.notes else ()
+    told = [
+        page.texts[number] if number not in backed else writer.phrase.spoken(page.pieces[number]) for number in chosen
     ]
+    listed = zip(chosen, told, strict=True)
+    plain = [text if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number) for number, text in listed]
     if heads:
         told = zip(chosen, plain, strict=True)
         plain = [f"{heads[number]}\n\n{text}" if number in heads else text for number, text in told]
-    return "\n\n".join(plain)
+    return "\n\n".join(filter(None, plain))
 
 
 def _without_echoes(page: Blocks, chosen: list[int]) -> list[int]:
@@ -74,6 +77,7 @@ class Writer:
         tables: The rows of those that are.
         order: The blocks in the order in which they were put down.
         heads: What stands before blocks that begin a post.
+        ways: Blocks of notes that are no more than a way back.
         tight, held, detail, paragraph: Kind, holders and `dd` of what was put down last; whether it was a paragraph.
     """
 
@@ -87,6 +91,7 @@ class Writer:
     tables: list[list[list[str]]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     heads: dict[int, str] = field(default_factory=dict)
+    ways: set[int] = field(default_factory=set)
     tight: int = 0
     held: tuple[int, ...] = ()
     detail: int = -1
@@ -112,7 +117,9 @@ class Writer:
             at = self._next(chosen, at, place)
         for label, blocks in notes.blocks.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
-            text = text or escaped(" ".join([self.page.texts[number] for number in blocks]))  # no more than a way back
+            if not text:  # no more than a way back
+                self.ways.update(blocks)
+                text = escaped(" ".join([self.page.texts[number] for number in blocks]))
             self._add(f"[^{label}]: {without_mark(text, label)}", NOTE, joins=self.tight == NOTE)
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
@@ -173,9 +180,7 @@ class Writer:
     def _heading(self, chosen: list[int], at: int, place: Place) -> int:
         """A heading of some blocks, on one line; where it ends, or 0 for one of a single block, or of too many."""
         end = at + 1
-        while (
-            end < min(len(chosen), at + PARTS + 1) and self.places.of(self.page.rows[chosen[end]][0]).part == place.part
-        ):
+        while end < min(len(chosen), at + PARTS + 1) and self._goes_on(chosen[end], place):
             end += 1
         blocks = chosen[at:end]
         if not 1 < len(blocks) <= PARTS or sum([len(self.page.texts[block]) for block in blocks]) > HEADED:
@@ -183,6 +188,10 @@ class Writer:
         pieces = [piece for block in blocks for piece in (*self.page.pieces[block], " ")]
         self._block(pieces, place)
         return end
+
+    def _goes_on(self, number: int, place: Place) -> bool:
+        """Whether a block is part of the same heading."""
+        return number not in self.heads and self.places.of(self.page.rows[number][0]).part == place.part
 
     def _define(self, text: str, place: Place) -> None:
         """Puts a paragraph down; a definition without its term is one like any other."""
@@ -295,8 +304,12 @@ class Writer:
 
     def _listing(self, chosen: list[int], at: int, place: Place) -> int:
         """A listing, fenced: all blocks of one pre; where they end."""
-        start = at
-        while at < len(chosen) and self.places.of(self.page.rows[chosen[at]][0]).pre == place.pre:
+        start, at = at, at + 1
+        while (
+            at < len(chosen)
+            and chosen[at] not in self.heads
+            and self.places.of(self.page.rows[chosen[at]][0]).pre == place.pre
+        ):
             at += 1
         body = source_of(self.page, place.pre, chosen[start:at])
         if body.strip():
@@ -308,11 +321,10 @@ class Writer:
         end = at
         while end < len(chosen) and self.places.of(self.page.rows[chosen[end]][0]).table == place.table:
             end += 1
-        if end < len(chosen) and self._holds(place.table, self.page.rows[chosen[end]][0]):
-            self.layout.add(place.table)
-            return 0
-        grid = grid_of(self.page, place.table, chosen[at:end], self.phrase)
-        if not grid.is_data():
+        grid = None
+        if not (end < len(chosen) and self._holds(place.table, self.page.rows[chosen[end]][0])):
+            grid = grid_of(self.page, place.table, chosen[at:end], self.phrase)
+        if not grid or not grid.is_data() or not self.heads.keys().isdisjoint(chosen[at + 1 : end]):
             self.layout.add(place.table)
             return 0
         self.tables.append(grid.rows)

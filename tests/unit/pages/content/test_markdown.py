@@ -221,7 +221,7 @@ def test_formulas_are_latex_wherever_they_come_from(source: str, latex: str):
         ("2 * 3 * 4", "2 * 3 * 4"),
         ("snake_case_name", "snake_case_name"),
         ("&lt;b> and 1 &lt; 2", "\\<b> and 1 < 2"),
-        ("[a](b)", "\\[a](b)"),
+        ("[a](b)", "[a]\\(b)"),
         ("$9 is -5%", "$9 is -5%"),
     ],
 )
