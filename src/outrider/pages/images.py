@@ -12,7 +12,8 @@ from pathlib import Path
 
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 from outrider.core.http import Reply
-from outrider.pages.sniff import BINARY, HEAD, is_svg, magic_type
+from outrider.pages.registry import told
+from outrider.pages.sniff import BINARY, HEAD, is_svg, magic_type, sniff
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 EXTENSIONS = {
@@ -39,24 +40,32 @@ class SavedImage:
 
 
 def type_of(reply: Reply) -> str:
-    """The picture's type, by its content.
+    """The picture's type, by its content; a drawing in SVG, which is text, has to be called a picture too.
 
     Raises:
-        Refused: code `not_an_image`, if the declared type or the content says it is none.
+        Refused: code `not_an_image`, if the content is none; says what it is and what to do with that.
     """
-    declared, head = reply.content_type, reply.body[:HEAD]
+    head = reply.body[:HEAD]
     found = magic_type(head)
-    if not found and not BINARY.search(head) and is_svg(head):
-        found = "image/svg+xml"
-    if declared.startswith("image/") and found.startswith("image/"):
+    if not found and reply.content_type.startswith("image/") and not BINARY.search(head) and is_svg(head):
+        return "image/svg+xml"
+    if found.startswith("image/"):
         return found
-    is_what = declared or "of unknown type"
-    if declared.startswith("image/"):
-        is_what = f"called {declared}, but its content is not a picture"
-    raise Refused(
-        f"{reply.url} is no image: it is {is_what}",
+    raise _no_picture(reply)
+
+
+def _no_picture(reply: Reply) -> Refused:
+    """The error for what is no picture: what it is instead, and the next move that fits."""
+    declared = reply.content_type
+    called = f"; it is called {declared}" if declared.startswith("image/") else ""
+    if not reply.body:
+        what, hint = "an empty file", "choose another address"
+    else:
+        what, hint = told(sniff("" if called else declared, reply.body, reply.url), reply.url, len(reply.body))
+    return Refused(
+        f"{reply.url} is no picture but {what}{called}",
         code="not_an_image",
-        hint="read it as a page, and use the address of one of its images",
+        hint=hint or "read it as a page, and use the address of one of its pictures",
         details={"content_type": declared},
     )
 

@@ -93,13 +93,28 @@ def needs_whole(mime: str) -> bool:
 
 def unreadable(mime: str, url: str, size: int) -> Refused:
     """The error for a type that nothing reads."""
-    name, hint = next(family for pattern, family in FAMILIES if fnmatchcase(mime, pattern))
+    name, hint = _family(mime)
     return Refused(
         f"{url or 'this'} is {name} ({mime or 'unknown type'}, {_size(size)}), which cannot be read as text",
         code="image" if mime.startswith("image/") else "unreadable_type",
         hint=hint,
         details={"content_type": mime, "size": size},
     )
+
+
+def told(mime: str, url: str = "", size: int = 0) -> tuple[str, str]:
+    """What a type is in words, and what to do with it; the second is empty for what there is a reader for."""
+    try:
+        reader = reader_for(mime, url, size)
+    except Refused as refused:
+        name, _ = _family(mime)
+        return f"{name} ({mime or 'unknown type'}, {_size(size)})", refused.hint
+    kind = "a web page" if reader.name == "html" else f"a document of the kind {reader.name}"
+    return f"{kind} ({mime}, {_size(size)})", ""
+
+
+def _family(mime: str) -> tuple[str, str]:
+    return next(family for pattern, family in FAMILIES if fnmatchcase(mime, pattern))
 
 
 def _size(size: int) -> str:

@@ -17,12 +17,12 @@ from site_app import PNG, Answer, Site, reading
 pytestmark = pytest.mark.anyio
 URL = "https://a.b/picture"
 NO_PICTURES = [
-    (PNG, "text/html"),
-    (b"<html>not found", "image/png"),
-    (b"", "image/png"),
-    (b"%PDF-1.7", "image/png"),
-    (PNG, ""),
-    (b"<svg>", "text/xml"),
+    (b"<html>not found", "image/png", "a web page", "read it as a page"),
+    (b"", "image/png", "an empty file", "choose another address"),
+    (b"%PDF-1.7", "image/png", "a document of the kind pdf", "read it as a page"),
+    (b"PK\x05\x06" + bytes(18), "image/jpeg", "an archive", "unpack it"),
+    (b"\x01\x02\x03" * 50, "image/jpeg", "binary data", "look for"),
+    (b"<svg>", "text/xml", "a document of the kind xml", "read it as a page"),
 ]
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
 
@@ -94,15 +94,22 @@ def test_the_folder_is_made_and_holds_nothing_else(folder: Path):
     assert (saved.content_type, saved.size, saved.url) == ("image/png", len(PNG), URL)
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type"),
-    NO_PICTURES,
-)
-def test_what_is_no_picture_by_type_and_content_is_refused(folder: Path, body: bytes, content_type: str):
+@pytest.mark.parametrize(("body", "content_type", "what", "hint"), NO_PICTURES)
+def test_what_is_no_picture_says_what_it_is_and_what_to_do_with_that(
+    folder: Path, body: bytes, content_type: str, what: str, hint: str
+):
     with pytest.raises(Refused) as caught:
         save(reply(body, content_type), folder, url=URL)
     assert caught.value.code == "not_an_image"
+    assert f"is no picture but {what}" in caught.value.message
+    assert caught.value.hint.startswith(hint)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("declared", ["text/html", "application/octet-stream", "text/plain", ""])
+def test_a_picture_of_a_wrong_type_is_saved_as_what_it_is(folder: Path, declared: str):
+    saved = save(reply(PNG, declared), folder, url=URL)
+    assert (saved.content_type, saved.path.suffix) == ("image/png", ".png")
 
 
 def test_the_content_decides_the_extension_and_svg_is_a_file(folder: Path):
