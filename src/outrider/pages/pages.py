@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from outrider.core.db import Database
 from outrider.core.egress.target import read_target
-from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
 from outrider.core.http import Http, Reply
 from outrider.pages import library
 from outrider.pages.cache import Cache, Cached
@@ -24,10 +24,11 @@ from outrider.pages.freshness import conditions, lifetime, may_store
 from outrider.pages.images import SavedImage, save
 from outrider.pages.library import LocalHit
 from outrider.pages.page import RENDERED, Page
+from outrider.pages.place import first_page, marked
 from outrider.pages.politeness import Politeness
 from outrider.pages.reader import Source
 from outrider.pages.refresh import refreshed
-from outrider.pages.registry import needs_whole, reader_for
+from outrider.pages.registry import needs_whole, reader_for, size_of
 from outrider.pages.robots import RobotsPolicy
 from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings, Robots
@@ -42,8 +43,11 @@ WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden"
 
 
 HTML = "text/html"
+PDF = "application/pdf"
 REFRESHES = 3  # pages that only send on, one after the other
 SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
+TELLING = 0.1  # of the time that is left for reading: with it is told that the rest was not enough
+READING = 0.7  # of that time, in which a paged document is read as far as it goes
 
 
 class Pages:
@@ -92,7 +96,7 @@ class Pages:
         """The page at an address.
 
         Args:
-            url: http or https; read as a browser reads it, its fragment left out.
+            url: http or https; read as a browser reads it, its fragment left out, but for `#page=12` of a PDF.
             max_age: Seconds within which a kept copy is given without asking; 0 always asks.
                 Default: the setting, or longer where the server says that it stays fresh.
             main: Whether to leave out what surrounds the main content.
@@ -106,20 +110,20 @@ class Pages:
         Raises:
             InvalidInput: code `bad_url`.
             NotFound: HTTP 404 or 410.
-            Refused: code `egress`, `robots`, `forbidden`, `http_status`, `unreadable_type`, `image`
-                or `encrypted`; with `details["status"]` where a status said so.
+            Refused: code `egress`, `robots`, `forbidden`, `http_status`, `unreadable_type`, `image`,
+                `slow_document` or `encrypted`; with `details["status"]` where a status said so.
             Unavailable: the server, the network or the deadline (codes of `core.http`,
                 `server_error`, `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
         """
-        address = read_target(url).url
+        address, place = read_target(url).url, first_page(url)
         bound = robots or self._settings.robots
         with anyio.move_on_after(self._settings.seconds):
-            page = await self._read(address, max_age, main=main, robots=bound, render=render)
+            page = await self._read(marked(address, place), max_age, main=main, robots=bound, render=render)
             for _ in range(REFRESHES):
                 if not (target := refreshed(page)):
                     break
                 page = await self._read(target, max_age, main=main, robots=bound, render=render)
-            return replace(page, requested_url=address)
+            return replace(page, requested_url=address if page.html is not None else marked(address, place))
         raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
@@ -235,8 +239,12 @@ class Pages:
         mime = sniff(reply.content_type, reply.body, reply.url)
         reader = reader_for(mime, reply.url, _size(reply))
         source = self._source(reply.body, reply.url, mime, reply.charset, main=main)
-        document, html = await self._runner.run(reader, source)
-        return Page(url, reply.url, reply.status, mime, now, document, html, cut=reply.cut)
+        left = anyio.current_effective_deadline() - anyio.current_time()
+        place = first_page(url) if mime == PDF else 1
+        with anyio.move_on_after(left * (1 - TELLING)):
+            document, html = await self._runner.run(reader, replace(source, first=place, seconds=left * READING))
+            return Page(url, marked(reply.url, place), reply.status, mime, now, document, html, cut=reply.cut)
+        raise self._slow(reply)
 
     async def _rendered(self, page: Page, render: Rendering, *, main: bool) -> Page:
         """The page after its scripts have run, if that is wished, or if it is next to empty without them."""
@@ -279,7 +287,21 @@ class Pages:
 
     def _late(self, url: str) -> Unavailable:
         seconds = self._settings.seconds
-        return Unavailable(f"{url} could not be read within {seconds:g} seconds", code="timeout", hint="try later")
+        return Unavailable(
+            f"{url} did not come within {seconds:g} seconds",
+            code="timeout",
+            hint="try again once, or choose another source; an operator gives it more time with pages.seconds",
+        )
+
+    def _slow(self, reply: Reply) -> Refused:
+        """The error for what came, but takes too long to read: to try again would take as long."""
+        return Refused(
+            f"{reply.url} came, but to read its {size_of(_size(reply))} takes longer than the "
+            f"{self._settings.seconds:g} seconds that a page has",
+            code="slow_document",
+            hint="look for a smaller copy, a part of it or another format; "
+            "an operator gives it more time with pages.seconds",
+        )
 
     def _source(self, body: bytes, url: str, mime: str, charset: str | None, *, main: bool) -> Source:
         chosen = self._settings

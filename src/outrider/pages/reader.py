@@ -1,5 +1,6 @@
 """What turns a body into a document."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -23,6 +24,8 @@ class Source:
         chars: How many characters may be looked at.
         tags: How many tags of markup may be looked at.
         pages: How many pages of a paged document may be looked at.
+        first: The number of the page from which on a PDF is read.
+        seconds: Time after which a paged document is given as far as it was read, or infinity.
         links: How the Markdown of a web page writes them: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown of a web page shows pictures that have words of their own.
     """
@@ -35,6 +38,8 @@ class Source:
     chars: int = 5_000_000
     tags: int = 100_000
     pages: int = 500
+    first: int = 1
+    seconds: float = math.inf
     links: Literal["inline", "references", "none"] = "inline"
     images: bool = False
 

@@ -95,7 +95,7 @@ def unreadable(mime: str, url: str, size: int) -> Refused:
     """The error for a type that nothing reads."""
     name, hint = _family(mime)
     return Refused(
-        f"{url or 'this'} is {name} ({mime or 'unknown type'}, {_size(size)}), which cannot be read as text",
+        f"{url or 'this'} is {name} ({mime or 'unknown type'}, {size_of(size)}), which cannot be read as text",
         code="image" if mime.startswith("image/") else "unreadable_type",
         hint=hint,
         details={"content_type": mime, "size": size},
@@ -108,16 +108,17 @@ def told(mime: str, url: str = "", size: int = 0) -> tuple[str, str]:
         reader = reader_for(mime, url, size)
     except Refused as refused:
         name, _ = _family(mime)
-        return f"{name} ({mime or 'unknown type'}, {_size(size)})", refused.hint
+        return f"{name} ({mime or 'unknown type'}, {size_of(size)})", refused.hint
     kind = "a web page" if reader.name == "html" else f"a document of the kind {reader.name}"
-    return f"{kind} ({mime}, {_size(size)})", ""
+    return f"{kind} ({mime}, {size_of(size)})", ""
 
 
 def _family(mime: str) -> tuple[str, str]:
     return next(family for pattern, family in FAMILIES if fnmatchcase(mime, pattern))
 
 
-def _size(size: int) -> str:
+def size_of(size: int) -> str:
+    """A number of bytes in words."""
     if size < 1_000:
         return f"{size} bytes"
     return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

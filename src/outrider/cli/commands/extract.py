@@ -115,7 +115,10 @@ def _read(file: str, limit: int) -> bytes:
 
 
 def _bytes(path: Path, limit: int) -> bytes:
-    with path.open("rb") as stream:
+    from outrider.pages.place import without_page
+
+    bare = Path(without_page(str(path)))
+    with (path if path.exists() else bare).open("rb") as stream:
         return stream.read(limit)
 
 

@@ -5,10 +5,12 @@ page of it cannot be interrupted, while a process can be killed.
 """
 
 import re
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from outrider.core.errors import InvalidInput
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.pdf_layout import Block, blocks
@@ -38,16 +40,18 @@ END = 2_048  # bytes in which the mark of a file's end stands (ISO 32000-1 annex
 XFA = "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one there.)"
 ATTACHMENTS = 200
 PROGRAM = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
+LOOKING = 0.6  # of the time that is there for looking at pages; the rest is for writing them
 UNTOLD = frozenset({"", "untitled", "anonymous", "unspecified", "unknown", "user", "none", "null"})
 
 
 def read(source: Source) -> Document:
-    """The text of the pages, each under a line that says its number.
+    """The text of the pages, each under a line that says its number, as far as the time allows.
 
     Headings are told by the file's bookmarks or else by their size of type; tables by gaps that align;
     running heads and page numbers are left out.
 
     Raises:
+        InvalidInput: if it has no page of the number that it shall be read from.
         Refused: code `encrypted`, if a password is needed.
         Unavailable: code `broken_file`, if it cannot be opened.
     """
@@ -75,29 +79,51 @@ class Book:
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.source, "pdf")
+        self.began = time.monotonic()
+
+    def _is_late(self, share: float = 1) -> bool:
+        return time.monotonic() - self.began > self.source.seconds * share
 
     def document(self) -> Document:
-        total, pages = len(self.pdf), self._pages()
+        total, first = len(self.pdf), self.source.first
+        if first > total > 0:
+            raise InvalidInput(
+                f"{self.source.url}: there is no page {first}", hint=f"it has {total} pages: ask for one"
+            )
+        pages = self._pages()
         self.titles = self._outline()
         self._measure(pages)
         heads = _running_heads(pages)
         facts = self._further(total, pages)
         if facts["scanned"]:
             self.draft.add(SCANNED.format(total))
-        for number, page in enumerate([] if facts["scanned"] else pages, 1):
-            self.draft.add(f"--- page {number} of {total} ---")
-            if not page.readable:
-                self.draft.add("(this page cannot be read)")
-            elif page.pictured and not any(line.lettered for line in page.lines):
-                self.draft.add("(this page is a picture without text)")
-            for block in blocks([line for line in page.lines if not self._is_furniture(line, page, heads)]):
-                self._write(block, number)
-            for remark in page.remarks:
-                self.draft.quote(remark)
+        written = 0
+        for number, page in enumerate([] if facts["scanned"] else pages, first):
+            if written and self._is_late():
+                break
+            self._page(page, number, total, heads)
+            written += 1
         self._attached(facts)
-        if len(pages) < total:
-            self.draft.add(f"--- {total - len(pages)} more pages were not read ---")
+        self._unread(first - 1 + (len(pages) if facts["scanned"] else written), total)
         return self.draft.document(self._facts(), metadata=facts)
+
+    def _page(self, page: Page, number: int, total: int, heads: set[str]) -> None:
+        self.draft.add(f"--- page {number} of {total} ---")
+        if not page.readable:
+            self.draft.add("(this page cannot be read)")
+        elif page.pictured and not any(line.lettered for line in page.lines):
+            self.draft.add("(this page is a picture without text)")
+        for block in blocks([line for line in page.lines if not self._is_furniture(line, page, heads)]):
+            self._write(block, number)
+        for remark in page.remarks:
+            self.draft.quote(remark)
+
+    def _unread(self, last: int, total: int) -> None:
+        """Says which pages there are besides, and how to get them; also where nothing more is taken."""
+        if last < total:
+            what = "address" if "://" in self.source.url else "file's name"
+            told = f"pages {last + 1} to {total} were not read; for them put #page={last + 1} behind the {what}"
+            self.draft.blocks.append(f"\n\n--- {told} ---")
 
     def _attached(self, facts: dict[str, Any]) -> None:
         """Names the files that the document carries along, and tells a form that is none to PDFium."""
@@ -120,11 +146,12 @@ class Book:
     def _pages(self) -> list[Page]:
         pages: list[Page] = []
         size = 0
-        for number in range(min(len(self.pdf), self.source.pages)):
+        begin = self.source.first - 1
+        for number in range(begin, min(len(self.pdf), begin + self.source.pages)):
             pages.append(read_page(self.pdf, number, self.source.chars - size, self.draft.address))
             self.draft.hidden += pages[-1].hidden
             size += sum(len(line.text) for line in pages[-1].lines)
-            if size >= self.source.chars:
+            if size >= self.source.chars or self._is_late(LOOKING):
                 break
         return pages
 

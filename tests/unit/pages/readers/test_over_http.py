@@ -3,7 +3,8 @@
 import pytest
 
 from documents import all_kinds, docx, p
-from site_app import Answer, Site, reading
+from outrider.core.errors import Refused
+from site_app import Answer, Site, drawn, pdf, reading
 
 pytestmark = pytest.mark.anyio
 KINDS = all_kinds()
@@ -40,6 +41,27 @@ async def test_a_document_larger_than_a_page_is_asked_for_whole():
     assert len(body) > 1_000
     assert page.document.markdown == "# Lights"
     assert len(site.asked) == 2
+
+
+async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from():
+    async with reading(Site({"/a.pdf": Answer(pdf("one", "two", "three"), "application/pdf")})) as (pages, url):
+        whole = await pages.read(f"{url}/a.pdf")
+        rest = await pages.read(f"{url}/a.pdf#page=3")
+        again = await pages.read(f"{url}/a.pdf#zoom=100&page=3")
+    assert "one" in whole.document.text
+    assert rest.document.text == "--- page 3 of 3 ---\n\nthree"
+    assert (rest.url, rest.requested_url) == (f"{url}/a.pdf#page=3",) * 2
+    assert again.from_cache
+
+
+async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_trouble():
+    slow = drawn([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(20_000)])
+    async with reading(Site({"/a.pdf": Answer(slow, "application/pdf")}), seconds=1.5) as (pages, url):
+        with pytest.raises(Refused) as caught:
+            await pages.read(f"{url}/a.pdf")
+    assert caught.value.code == "slow_document"
+    assert "takes longer than the 1.5 seconds" in caught.value.message
+    assert "pages.seconds" in caught.value.hint
 
 
 async def test_a_page_that_is_called_a_workbook_is_a_page():

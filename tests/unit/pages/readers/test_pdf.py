@@ -1,9 +1,11 @@
 """PDF: what stands where on a page, as headings, paragraphs, lists and tables."""
 
+from typing import Any
+
 import pytest
 
 from documents import read
-from outrider.core.errors import Refused, Unavailable
+from outrider.core.errors import InvalidInput, Refused, Unavailable
 from site_app import drawn, pdf
 
 SIDES = ((72, "left"), (320, "right"))
@@ -66,8 +68,17 @@ def test_running_heads_and_page_numbers_are_left_out():
     assert text.endswith("Story 5 of the day.")
 
 
-def test_pages_beyond_the_bound_are_counted():
-    assert read(pdf("one", "two", "three"), pages=1).markdown.endswith("one\n\n--- 2 more pages were not read ---")
+@pytest.mark.parametrize("bound", [{"pages": 1}, {"seconds": 0}])
+def test_pages_beyond_the_bounds_are_told_with_the_way_to_them(bound: dict[str, Any]):
+    told = "pages 2 to 3 were not read; for them put #page=2 behind the address"
+    assert read(pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {told} ---")
+
+
+def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
+    document = read(pdf("one", "two", "three"), first=2)
+    assert document.markdown == "--- page 2 of 3 ---\n\ntwo\n\n--- page 3 of 3 ---\n\nthree"
+    with pytest.raises(InvalidInput, match="no page 4"):
+        read(pdf("one", "two", "three"), first=4)
 
 
 def test_a_page_without_letters_is_told_as_scanned():
