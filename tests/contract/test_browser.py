@@ -469,8 +469,13 @@ async def test_long_content_is_cut_and_read_on_without_a_gap(at: Desk, session: 
         offset = first["metadata"]["next_offset"]
         second = (await at.call("extractPageContent", **options, offset=offset)).structured_content
         whole = (await at.call("extractPageContent", **(options | {"maxChars": 200_000}))).structured_content
+        rows = (await at.call("extractPageContent", **(options | {"format": "markdown"}))).structured_content
+        options |= {"format": "markdown", "offset": rows["metadata"]["next_offset"]}
+        further = (await at.call("extractPageContent", **options)).structured_content
     assert first["metadata"]["truncated"]
     assert whole["content"].startswith(first["content"] + second["content"])
+    assert rows["content"].split("\n| --- ")[0].split("\n")[-1] == further["content"].split("\n")[0]
+    assert len(further["content"]) <= 3_000
 
 
 async def test_the_source_is_saved_inside_the_workspace(at: Desk, session: str):

@@ -20,6 +20,9 @@ SITE = houses.pages(
         "/a": houses.article("Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")),
         "/b": houses.article("Page B", "Beta comes second and says so at length. " * 10),
         "/huge": houses.article("Huge", *(f"Sentence {n} of a page that does not end soon. " * 10 for n in range(600))),
+        "/listing": "<main><h1>Listing</h1><p>A listing.</p><pre>"
+        + "\n".join(f"line_{n} = compute(value_{n}, other_{n})" for n in range(4_000))
+        + "</pre></main>",
         "/many": houses.article("Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))),
         "/empty": "<html><body></body></html>",
         "/secret": (403, {}, b"no"),
@@ -127,6 +130,19 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
     assert 31_000 < count_tokens(page.text) < 32_100
     assert f"[Truncated to 32000 tokens of this page; read on with offset={offset}]" in page.text
     assert rest.text.split("\n\n[Truncated")[0] not in page.text
+
+
+async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
+    from outrider.core.text import count_tokens
+
+    async with houses.opened(home, SITE) as house:
+        url = f"{house.site}/listing"
+        (page,) = (await house.app.call("webbrowser", urls=[url])).content
+        (rest,) = (await house.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
+    shown = page.text.split("\n\n[Truncated")[0]
+    assert shown.endswith("\n```")
+    assert count_tokens(shown) <= 32_000
+    assert rest.text.startswith("```\nline_")
 
 
 async def test_pictures_follow_their_page_as_images(home: Path):

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from outrider.browser.browsers import Browsers
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError, Unavailable
+from outrider.core.markdown import cut_markdown
 from outrider.core.result import Result, Text
 from outrider.core.text import Cut, cut
 from outrider.core.untrusted import clean
@@ -31,6 +32,7 @@ SIZE = "() => document.documentElement.outerHTML.length"
 DEPTHS = (10, 7, 5, 3, 2, 1)  # of a map, until it fits
 Name = Literal["markdown", "text", "html", "domMap"]
 ONE = {"type": "string", "enum": list(get_args(Name))}
+Piece = tuple[Cut, str]  # of the whole, and as it is shown: code that was cut stands between fences again
 Formats = Annotated[
     list[Name],
     Field(min_length=1),
@@ -61,7 +63,7 @@ async def extractPageContent(
         tree = await _map(work, selector or "", maxChars) if "domMap" in wanted else None
         saved = await _saved(work, choices, sessionId) if saveRawHtml else await _measured(work)
     share = maxChars // max(len(texts), 1)
-    pieces = {name: cut(text, max(share, 1), offset) for name, text in texts.items()}
+    pieces = {name: _piece(name, text, max(share, 1), offset) for name, text in texts.items()}
     data: dict[str, Any] = facts | {
         "timestamp": moment(time.time()),
         "format": wanted[0] if len(wanted) == 1 else wanted,
@@ -91,6 +93,13 @@ def _document(html: str, url: str, *, main: bool) -> Document:
     from outrider.pages.extract import extract
 
     return extract(html, url=url, main=main)
+
+
+def _piece(name: str, text: str, limit: int, offset: int) -> Piece:
+    if name == "markdown":
+        return cut_markdown(text, limit, offset)
+    piece = cut(text, limit, offset)
+    return piece, piece.text
 
 
 async def _map(work: Work, selector: str, limit: int) -> dict[str, Any]:
@@ -131,22 +140,22 @@ def _write(path: Path, html: str) -> None:
         raise Unavailable(f"{path.name} cannot be written: {error.strerror}", code="storage") from error
 
 
-def _contents(pieces: dict[str, Cut]) -> dict[str, Any]:
+def _contents(pieces: dict[str, Piece]) -> dict[str, Any]:
     """One format as `content`, several as `contents` by format."""
-    texts = {name: piece.text for name, piece in pieces.items()}
+    texts = {name: shown for name, (_, shown) in pieces.items()}
     return {"content": next(iter(texts.values()))} if len(texts) == 1 else {"contents": texts} if texts else {}
 
 
-def _metadata(pieces: dict[str, Cut]) -> dict[str, Any]:
-    longest = max(pieces.values(), key=lambda piece: piece.total, default=None)
+def _metadata(pieces: dict[str, Piece]) -> dict[str, Any]:
+    longest = max((piece for piece, _ in pieces.values()), key=lambda piece: piece.total, default=None)
     if longest is None:
         return {"truncated": False}
-    ends = [piece.next_offset for piece in pieces.values() if piece.next_offset is not None]
+    ends = [piece.next_offset for piece, _ in pieces.values() if piece.next_offset is not None]
     facts: dict[str, Any] = {"content_length": longest.total, "truncated": bool(ends)}
     return facts | ({"next_offset": min(ends)} if ends else {})
 
 
-def _read(choices: Choices, data: dict[str, Any], pieces: dict[str, Cut], tree: dict[str, Any] | None) -> str:
+def _read(choices: Choices, data: dict[str, Any], pieces: dict[str, Piece], tree: dict[str, Any] | None) -> str:
     """The same for whoever reads."""
     lines = [f"URL: {data['url']}", *([f"Title: {data['title']}"] if data["title"] else [])]
     lines += [f"Raw HTML: {data['raw_html_path']}"] if "raw_html_path" in data else []
@@ -154,8 +163,8 @@ def _read(choices: Choices, data: dict[str, Any], pieces: dict[str, Cut], tree: 
     if at := data["metadata"].get("next_offset"):
         lines.append(f"Note: of {data['metadata']['content_length']} characters; read on with offset={at}")
     parts = ["\n".join(lines)]
-    for name, piece in pieces.items():
-        body = choices.mark(piece.text, data["url"]) if piece.text.strip() else "(no readable text here)"
+    for name, (_, shown) in pieces.items():
+        body = choices.mark(shown, data["url"]) if shown.strip() else "(no readable text here)"
         parts.append(body if len(pieces) == 1 else f"{name}:\n{body}")
     parts += [choices.mark(json.dumps(tree, ensure_ascii=False), data["url"])] if tree else []
     return "\n\n".join(parts)

@@ -11,8 +11,9 @@ from outrider.browser import Browsers
 from outrider.core.citations import Citations
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, OutriderError
+from outrider.core.markdown import frame
 from outrider.core.result import Image, Item, Resource, Result
-from outrider.core.text import cut_tokens
+from outrider.core.text import Cut, count_tokens, cut_tokens
 from outrider.core.tool import Toolset
 from outrider.pages import Page, Pages
 from outrider.search import Search
@@ -30,6 +31,7 @@ RESULTS_PER_STEP = 16  # shared by all searches of one step
 AT_ONCE = 8
 SHOTS_AT_ONCE = 3
 TOKEN_LIMIT = 32_000  # of the o200k vocabulary, per page
+SPARE = 8  # tokens, by which those of joined texts may differ
 LINK_LIMIT = 50
 
 Urls = Annotated[
@@ -161,11 +163,21 @@ def _items(
 def _page(kind: str, url: str, page: Page, *, html: bool, at: int) -> Resource:
     source = (page.html if html else None) or page.document.markdown
     piece = cut_tokens(source, TOKEN_LIMIT, at)
-    text = piece.text
+    piece, text = (piece, piece.text) if html else _framed(source, piece)
     if piece.truncated:
         text += f"\n\n[Truncated to {TOKEN_LIMIT} tokens of this page; read on with offset={piece.next_offset}]"
     own = {"html": text} if html else {}
     return _resource(kind, url, page, text, own, {f"outrider/{name}": fact for name, fact in piece.facts().items()})
+
+
+def _framed(markdown: str, piece: Cut) -> tuple[Cut, str]:
+    """The piece and how it is shown within its tokens: code that was cut stands between fences again."""
+    around = frame(markdown, piece.offset, piece.offset + len(piece.text))
+    added = around.before + around.after
+    if added and (room := TOKEN_LIMIT - count_tokens(added) - SPARE) > TOKEN_LIMIT // 2:
+        piece = cut_tokens(markdown, room, piece.offset)
+        around = frame(markdown, piece.offset, piece.offset + len(piece.text))
+    return piece, around.around(piece.text)
 
 
 def _resource(
