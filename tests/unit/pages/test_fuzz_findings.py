@@ -100,6 +100,12 @@ def test_names_of_columns_without_a_value_are_told_before_the_records_of_a_wide_
     assert extract(f"<table><tr>{head}<tr><td>v", main=False).markdown.startswith("- c1; c2; c3;")
 
 
+@pytest.mark.parametrize("html", ["<option><div><p>Words that are read.", "<p><option>Words that are read.</option>"])
+def test_a_choice_outside_of_any_list_of_them_is_shown(html: str):
+    assert extract(html).text == "Words that are read."
+    assert "Wend" not in extract(f"{html}<select><option>Wend<optgroup><option>Wend</select>").text
+
+
 def test_posts_in_the_cells_of_a_table_name_their_authors():
     posts = "".join(
         f'<div class="post"><div class="post-author">{name}</div>Lamps burn.</div>' for name in ("Ann", "Ben", "Cleo")

@@ -49,6 +49,7 @@ class Blocks:
         times: Of each block in which a time is told, the time as machines read it.
         named: Of each block with links, the words of the first.
         jumps: The blocks in which links to places in the page begin.
+        rules: The blocks before which a rule is drawn.
         authors: The elements that are marked as naming an author.
         signed: Of each element that says who wrote what it holds, the name.
         hidden: Characters that are not shown.
@@ -69,6 +70,7 @@ class Blocks:
     times: dict[int, str] = field(default_factory=dict)
     named: dict[int, str] = field(default_factory=dict)
     jumps: set[int] = field(default_factory=set)
+    rules: set[int] = field(default_factory=set)
     authors: set[int] = field(default_factory=set)
     signed: dict[int, str] = field(default_factory=dict)
     hidden: int = 0

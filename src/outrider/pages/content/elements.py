@@ -25,9 +25,10 @@ TIMES = frozenset({"time", "relative-time", "time-ago"})
 CENTURIES, STAMP = ("19", "20"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")  # a time, as title of another one
 BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
 DROPPED = (
-    "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select", "option",
+    "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select",
     "textarea", "iframe", "noembed", "noframes", "embed", "head", "title", "rp", "frame", "frameset", "optgroup",
 )  # fmt: skip
+CHOICES = frozenset({"select", "optgroup", "datalist"})
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 # Elements that are lines of a listing to a style sheet alone.
@@ -79,6 +80,11 @@ class Elements(Passage):
 
     def _drop(self, _node: Any, _tag: str) -> int:
         return DROP
+
+    def _option(self, node: Any, tag: str) -> int:
+        """A choice; what a broken page holds in one, outside of any list of them, is shown."""
+        up = node.parent
+        return DROP if up is not None and up.tag in CHOICES else self._block(node, tag)
 
     def _named(self, node: Any, tag: str) -> int:
         """An element of the page's own making, or inline without a meaning."""
@@ -161,10 +167,17 @@ class Elements(Passage):
         if given:
             if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
                 return HIDDEN
-            if tag == "code" and self.listing and given.get("class"):
-                self.page.given.setdefault(self.current, given)
+            if tag == "code" and self.listing:
+                self._inner_code(given)
         self.mark(tag)
         return MARK
+
+    def _inner_code(self, given: Given) -> None:
+        """What the first code in a listing says of its language, unless the listing itself does."""
+        known = self.page.given.get(self.current) or {}
+        if "code" not in known:
+            names = f"{known.get('class') or ''} {given.get('class') or ''}"
+            self.page.given[self.current] = {**given, **known, "class": names, "code": ""}
 
     def _quote(self, node: Any, _tag: str) -> int:
         given = node.attributes
@@ -215,6 +228,7 @@ class Elements(Passage):
 
     def _rule(self, node: Any, tag: str) -> int:
         self.flush()
+        self.page.rules.add(len(self.page.texts))
         return self._ignore(node, tag)
 
     def _math(self, node: Any, tag: str) -> int:
@@ -307,7 +321,7 @@ class Elements(Passage):
         **dict.fromkeys(IGNORED, _ignore),
         **dict.fromkeys(INLINE, _inline),
         "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
-        "q": _quote, "cite": _cite, "rt": _reading, "input": _input, "dialog": _dialog,
+        "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input, "dialog": _dialog,
         "": _named,
     }  # fmt: skip
     # What happens at the end of an element, by the number that its action gave.

@@ -17,7 +17,10 @@ NOTHING = re.compile(r"\x01([bis])\x02\1")
 # Each of these begins with a sign, for which a search is quick, or is looked for where such a one finds anything.
 FIRST = re.compile(r"(\x01[bi](?<=[^\W_]..)(?:\x01[bi])*)([^\w\s\x01-\x04]{1,9}\s?)")
 TIGHT = re.compile(r"\x02[bi](?=[^\W_])")
-LAST = re.compile(r"(\s?[^\w\s\x01-\x04]{1,9})((?:\x02[bi])+)(?=[^\W_])")
+# What closes a bracket that was opened behind the mark's beginning moves with all that the bracket holds.
+LAST = re.compile(
+    r"(\s?(?:[(\uff08\u300c\u300e\u3010][^()\uff08\uff09\u300c-\u3011\x01-\x04]{1,40})?[^\w\s\x01-\x04]{1,9})((?:\x02[bi])+)(?=[^\W_])"
+)
 STRUCK = re.compile(r"(?<=[^\W_])(\x01s)(?![\w\s])|(?<=[^\w\s])(\x02s)(?=[^\W_])")
 STUCK = re.compile(r"[^\W_](?:\x01[bi])+\x03|\x04(?:\x02[bi])+[^\W_]")
 STAR = re.compile(r"(?<!\\)\*(?=\S)|(?<=\S)(?<!\\)\*")

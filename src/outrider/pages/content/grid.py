@@ -18,6 +18,7 @@ HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
 WIDE = 20  # columns from which a row is told as a record
 ROWS = 5_000
+CODED = 4  # times the characters of listings of several lines that a table has at least
 
 
 @dataclass(slots=True)
@@ -29,16 +30,20 @@ class Grid:
         headed: Whether the first row names the columns; where no cell is marked as heading, it does.
         captions: Paragraphs that stand in no cell.
         marked: Whether any cell is marked as heading.
+        coded: Characters of listings of several lines, which a cell cannot show.
     """
 
     rows: list[list[str]] = field(default_factory=list)
     headed: bool = True
     captions: list[str] = field(default_factory=list)
     marked: bool = False
+    coded: int = 0
 
     def is_data(self) -> bool:
-        """Whether it reads as a table: two columns and rows at least, no long cells."""
+        """Whether it reads as a table: two columns and rows at least, no long cells, and not mostly listings."""
         if len(self.rows) < 2 or not 2 <= len(self.rows[0]) <= COLUMNS:
+            return False
+        if self.coded and CODED * self.coded > sum([len(cell) for row in self.rows for cell in row]):
             return False
         limit = HEADED_LIMIT if self.marked else CELL_LIMIT
         return not any(len(cell) > limit for row in self.rows for cell in row)
@@ -75,6 +80,7 @@ def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid
         grid.captions.append(found.pop(0)[2][0])
     width = max((len(line) for _, _, line in found), default=0)
     grid.rows = [line + [""] * (width - len(line)) for _, _, line in found]
+    grid.coded = _coded(page, blocks)
     grid.marked = any(page.elements[cell][1] == HEADING for _, cells, _ in found for cell in cells)
     grid.headed = bool(found) and (not grid.marked or _is_heading(page, *found[0][:2]))
     return grid
@@ -163,10 +169,17 @@ def _texts(page: Blocks, blocks: list[int], phrase: Phrase) -> dict[int, list[st
     return found
 
 
+def _coded(page: Blocks, blocks: list[int]) -> int:
+    """The characters of listings of several lines."""
+    listings = [block for block in blocks if page.elements[page.rows[block][0]][1] == LISTING]
+    sources = [source_of(page, page.rows[block][0], [block]) for block in listings]
+    return sum([len(source) for source in sources if "\n" in source])
+
+
 def _listing(page: Blocks, number: int) -> str:
-    """A listing of one line as code; empty for any other, which a cell cannot show."""
-    source = source_of(page, page.rows[number][0], [number]).strip()
-    return f"`{source}`" if source and "\n" not in source and "`" not in source else ""
+    """A listing as code, each line by itself: a cell can show no other; empty for one that holds marks of code."""
+    source = source_of(page, page.rows[number][0], [number])
+    return "" if "`" in source else " ".join([f"`{line.strip()}`" for line in source.split("\n") if line.strip()])
 
 
 def _cell_of(page: Blocks, element: int) -> int:

@@ -8,15 +8,18 @@ from outrider.pages.content.blocks import BREAK, CELLS, CLOSE, LINE, NEXT_CELL, 
 PRE, ROW = NUMBER["pre"], NUMBER["tr"]
 LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
 MARK = re.compile(
-    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|mw-highlight-lang)[-:]|brush:\s*|sourceCode\s+)"
+    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|mw-highlight-lang|src src)[-:]|brush:\s*|sourceCode\s+)"
     r"([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
 )
 NAMES = frozenset(
     "bash c clojure cmake console cpp cs csharp css dart diff dockerfile elixir erlang fortran go graphql groovy "  # noqa: SIM905
     "haskell html http ini java javascript js json julia kotlin latex lisp lua makefile markdown matlab nginx nix "
     "ocaml perl php powershell proto python py r ruby rust scala scss sh shell sql swift terraform toml ts tsx jsx "
+    "clike cfg conf elm fsharp gherkin handlebars jinja jsonc less lean mdx mermaid objectivec objective-c pascal "
+    "patch plsql prolog protobuf racket sass scheme solidity svelte tcl tex tsv vb vbnet verilog vhdl vue wasm wat "
     "typescript vim xml yaml yml zig zsh text plaintext".split()
 )
+TONGUES = frozenset({"cs", "ts"})  # Czech and Tsonga: in an element's `lang` that is what they mean
 NOT = frozenset(
     {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
 )
@@ -31,7 +34,7 @@ TOOL = re.compile(
 )
 CODE = (OPEN, "code")
 WHITE = re.compile(r"[ \t\r\n\f]+")
-GIVEN = ("data-lang", "data-language", "lang", "syntax")
+GIVEN = ("data-lang", "data-language", "data-enlighter-language", "syntax")
 NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
 GUTTER = re.compile(
     r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*|crayon-nums)(?:[\s_-]|$)"
@@ -63,8 +66,10 @@ def language_of(page: Blocks, pre: int) -> str:
 
 def _named(given: Given) -> str:
     for name in GIVEN:
-        if (value := (given.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value) and name != "lang":
-            return value.lower()
+        if (value := (given.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value):
+            return _known(value)
+    if (value := (given.get("lang") or "").lower()) in NAMES and value not in TONGUES:
+        return value
     names = given.get("class") or ""
     for match in MARK.finditer(names):
         if found := _known(match[1]):

@@ -15,6 +15,7 @@ from outrider.pages.content.style import PLAIN, Style
 KINDS = {"b": "b", "strong": "b", "i": "i", "em": "i", "del": "s", "s": "s", "strike": "s"}  # of marks
 CODE = frozenset({"code", "kbd", "samp", "tt"})
 BRACKET = re.compile(r"(?<!\\)\[")
+EMPTY = re.compile(r"\[\s*\]|\(\s*\)")  # what stood around a link
 TICKS = re.compile(r"`+")
 MARKUP = re.compile(r"[*^`~\\]")
 # What is an exponent, and behind which words: numbers, brackets, variables, units of length.
@@ -108,7 +109,7 @@ class Phrase:
                 kind, address, start = opened.pop()
                 if kind == LINKED and address[:1] == "#" and self._leads_back(address, "".join(out[start:]).strip()):
                     del out[start:]
-        return " ".join("".join(out).split())
+        return " ".join(EMPTY.sub("", "".join(out)).split())
 
     def _written(self, pieces: list[Piece]) -> str:
         line = Line(strict=self.style.links == "references")

@@ -1,6 +1,7 @@
 """Kept blocks as text and as Markdown."""
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -78,6 +79,7 @@ class Writer:
         order: The blocks in the order in which they were put down.
         heads: What stands before blocks that begin a post.
         ways: Blocks of notes that are no more than a way back.
+        rules: The blocks ahead before which a rule is drawn, in order.
         tight, held, detail, paragraph: Kind, holders and `dd` of what was put down last; whether it was a paragraph.
     """
 
@@ -92,6 +94,7 @@ class Writer:
     order: list[int] = field(default_factory=list)
     heads: dict[int, str] = field(default_factory=dict)
     ways: set[int] = field(default_factory=set)
+    rules: list[int] = field(default_factory=list)
     tight: int = 0
     held: tuple[int, ...] = ()
     detail: int = -1
@@ -109,9 +112,12 @@ class Writer:
         chosen = [number for number in chosen if number not in left_out] if left_out else chosen
         chosen = _without_echoes(self.page, chosen)
         self.order = chosen + told
+        self.rules = sorted(self.page.rules)
         at = 0
         while at < len(chosen):
             place = self.places.of(self.page.rows[chosen[at]][0])
+            if self.rules:
+                self._rule(chosen[at], place)
             if chosen[at] in self.heads:
                 self._head(self.heads[chosen[at]])
             at = self._next(chosen, at, place)
@@ -124,6 +130,13 @@ class Writer:
         if self.phrase.references:
             self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
         return "".join(self.parts[1:])
+
+    def _rule(self, number: int, place: Place) -> None:
+        """A rule, where the page draws one between what was put down last and this block, and no item holds it."""
+        passed = bisect_right(self.rules, number)
+        if passed and self.parts and not place.holders:
+            self._add("---")
+        del self.rules[:passed]
 
     def _next(self, chosen: list[int], at: int, place: Place) -> int:
         """Puts down what begins with a block; where it ends."""

@@ -42,6 +42,11 @@ def test_a_listing_keeps_each_line_and_no_numbers(source: str):
         "<div class='highlight highlight-source-rust'><pre>x</pre></div>",
         "<div class='language-rust highlighter-rouge'><div class=highlight><pre class=highlight>x</pre></div></div>",
         "<pre class='sourceCode rust'>x</pre>",
+        "<pre tabindex=0 class=chroma><code class='language-rust' data-lang=rust>x</code></pre>",
+        "<pre><code data-lang=rust>x</code></pre>",
+        "<pre class='src src-rust'>x</pre>",
+        "<pre class=EnlighterJSRAW data-enlighter-language=rust>x</pre>",
+        "<pre lang=rust>x</pre>",
         "<div class='mw-highlight mw-highlight-lang-rust'><pre>x</pre></div>",
     ],
 )

@@ -19,6 +19,7 @@ def markdown(body: str, **options) -> str:
         ("Fortune<b>\u00ae</b> list", "Fortune\u00ae list"),
         ("<b>Label:</b>text", "**Label**:text"),
         ("\u6ce8<b>\u300c\u610f\u300d</b>\u5b57", "\u6ce8\u300c**\u610f**\u300d\u5b57"),
+        ("<b>\ud55c\uad6d\uc5b4(\u97d3)</b>\ub294", "**\ud55c\uad6d\uc5b4**(\u97d3)\ub294"),
         ("Tent<b>. Budget:</b> none", "Tent. **Budget:** none"),
         ("was<s>$1,299</s> now", "was ~~$1,299~~ now"),
         ("5*<b>LUOA</b>", "5\\***LUOA**"),
@@ -104,6 +105,20 @@ def test_a_heading_of_blocks_is_one_line():
         markdown("<h4><div>Example 1 of 4:</div><div>Counter</div></h4><p>Text")
         == "#### Example 1 of 4: Counter\n\nText"
     )
+
+
+def test_a_rule_between_two_blocks_is_one():
+    assert markdown("<hr><p>One<hr><hr><p>Two<ul><li>a<hr><p>b</ul><hr><h2>Three</h2>four<hr>") == (
+        "One\n\n---\n\nTwo\n\n- a\n\n  b\n\n---\n\n## Three\n\nfour"
+    )
+
+
+def test_a_table_that_is_mostly_listings_is_none_and_others_show_their_lines():
+    listing = "<pre>if x:\n    y</pre>"
+    source = f"<table><tr><th>Before<th>After<tr><td>{listing}<td>{listing.replace('x', 'not x')}</table>"
+    assert markdown(source) == "Before\n\nAfter\n\n```\nif x:\n    y\n```\n\n```\nif not x:\n    y\n```"
+    rows = "".join(f"<tr><td>{name}<td>{'means ' * 9}" for name in ("one", "two"))
+    assert "| `if x:` `y` | that |" in markdown(f"<table>{rows}<tr><td>{listing}<td>that</table>")
 
 
 def test_the_foot_of_a_table_comes_last():
