@@ -8,9 +8,9 @@ from anyio.lowlevel import RunVar
 from outrider.core.errors import Unavailable
 from outrider.pages.content.style import Links
 from outrider.pages.document import Document
-from outrider.pages.place import first_page, without_page
+from outrider.pages.place import place_of, without_place
 from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
+from outrider.pages.registry import read_within, reader_for
 from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings
 from outrider.pages.sniff import sniff
@@ -43,7 +43,7 @@ async def read_body(
     Args:
         body: The bytes of any type that there is a reader for, pictures included.
         name: The file's name; its suffix decides where the content leaves it open, and `#page=12` behind it says
-            from which page on a PDF is read.
+            from which page on a PDF is read, `#file=a.csv` which file of an archive.
         url: What relative links start from.
         main: Whether to leave out what surrounds the main content of a web page.
         links: How the Markdown of a web page writes them.
@@ -56,13 +56,15 @@ async def read_body(
         Unavailable: code `broken_file`, `unreadable`, or `timeout` at the deadline.
     """
     chosen = settings or PagesSettings()
-    named = without_page(PurePath(name).name)
+    place = place_of(name or url)
+    named = PurePath(without_place(name)).name
     mime = sniff("", body, named or url)
     reader = reader_for(mime, named or url, len(body), images=True)
     source = Source(
         body, url or named, mime, None, main,
         chars=chosen.extract_chars, tags=chosen.extract_tags, pages=chosen.pdf_max_pages, links=links, images=images,
-        first=first_page(name or url), seconds=chosen.seconds * READING,
+        first=place.page, file=place.file, seconds=chosen.seconds * READING,
+        within=read_within,
     )  # fmt: skip
     with anyio.move_on_after(chosen.seconds):
         return (await _shared().run(reader, source))[0], mime

@@ -24,11 +24,11 @@ from outrider.pages.freshness import conditions, lifetime, may_store
 from outrider.pages.images import SavedImage, save
 from outrider.pages.library import LocalHit
 from outrider.pages.page import RENDERED, Page
-from outrider.pages.place import first_page, marked
+from outrider.pages.place import Place, place_of
 from outrider.pages.politeness import Politeness
-from outrider.pages.reader import Source
+from outrider.pages.reader import Source, size_of
 from outrider.pages.refresh import refreshed
-from outrider.pages.registry import needs_whole, reader_for, size_of
+from outrider.pages.registry import needs_whole, read_within, reader_for
 from outrider.pages.robots import RobotsPolicy
 from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings, Robots
@@ -43,7 +43,7 @@ WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden"
 
 
 HTML = "text/html"
-PDF = "application/pdf"
+PLACED = ("pdf", "archive")  # readers of documents that have places of which an address may name one
 REFRESHES = 3  # pages that only send on, one after the other
 SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
 TELLING = 0.1  # of the time that is left for reading: with it is told that the rest was not enough
@@ -96,7 +96,8 @@ class Pages:
         """The page at an address.
 
         Args:
-            url: http or https; read as a browser reads it, its fragment left out, but for `#page=12` of a PDF.
+            url: http or https; read as a browser reads it, its fragment left out, but for `#page=12` of a PDF
+                and `#file=a.csv` of an archive.
             max_age: Seconds within which a kept copy is given without asking; 0 always asks.
                 Default: the setting, or longer where the server says that it stays fresh.
             main: Whether to leave out what surrounds the main content.
@@ -115,15 +116,15 @@ class Pages:
             Unavailable: the server, the network or the deadline (codes of `core.http`,
                 `server_error`, `rate_limited`, `blocked_by_site`, `broken_file`, `unreadable`).
         """
-        address, place = read_target(url).url, first_page(url)
+        address, place = read_target(url).url, place_of(url)
         bound = robots or self._settings.robots
         with anyio.move_on_after(self._settings.seconds):
-            page = await self._read(marked(address, place), max_age, main=main, robots=bound, render=render)
+            page = await self._read(address + place.mark, max_age, main=main, robots=bound, render=render)
             for _ in range(REFRESHES):
                 if not (target := refreshed(page)):
                     break
                 page = await self._read(target, max_age, main=main, robots=bound, render=render)
-            return replace(page, requested_url=address if page.html is not None else marked(address, place))
+            return replace(page, requested_url=address if page.html is not None else address + place.mark)
         raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
@@ -240,10 +241,12 @@ class Pages:
         reader = reader_for(mime, reply.url, _size(reply))
         source = self._source(reply.body, reply.url, mime, reply.charset, main=main)
         left = anyio.current_effective_deadline() - anyio.current_time()
-        place = first_page(url) if mime == PDF else 1
+        place = place_of(url) if reader.name in PLACED else Place()
         with anyio.move_on_after(left * (1 - TELLING)):
-            document, html = await self._runner.run(reader, replace(source, first=place, seconds=left * READING))
-            return Page(url, marked(reply.url, place), reply.status, mime, now, document, html, cut=reply.cut)
+            document, html = await self._runner.run(
+                reader, replace(source, first=place.page, file=place.file, seconds=left * READING)
+            )
+            return Page(url, reply.url + place.mark, reply.status, mime, now, document, html, cut=reply.cut)
         raise self._slow(reply)
 
     async def _rendered(self, page: Page, render: Rendering, *, main: bool) -> Page:
@@ -314,6 +317,7 @@ class Pages:
             chars=chosen.extract_chars,
             tags=chosen.extract_tags,
             pages=chosen.pdf_max_pages,
+            within=read_within,
         )
 
 

@@ -25,7 +25,9 @@ class Source:
         tags: How many tags of markup may be looked at.
         pages: How many pages of a paged document may be looked at.
         first: The number of the page from which on a PDF is read.
+        file: The name of the file that is wanted of an archive; empty for a list of them.
         seconds: Time after which a paged document is given as far as it was read, or infinity.
+        within: Reads a file that this one holds; without it such files are only listed.
         links: How the Markdown of a web page writes them: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown of a web page shows pictures that have words of their own.
     """
@@ -39,7 +41,9 @@ class Source:
     tags: int = 100_000
     pages: int = 500
     first: int = 1
+    file: str = ""
     seconds: float = math.inf
+    within: "Callable[[Source], Document] | None" = None
     links: Literal["inline", "references", "none"] = "inline"
     images: bool = False
 
@@ -81,3 +85,10 @@ class Reader:
     def reads(self, mime: str) -> bool:
         """Whether the type is one of ours."""
         return any(fnmatchcase(mime, pattern) for pattern in self.types)
+
+
+def size_of(size: int) -> str:
+    """A number of bytes in words."""
+    if size < 1_000:
+        return f"{size} bytes"
+    return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

@@ -6,7 +6,8 @@ from functools import lru_cache
 from outrider.core.discovery import find
 from outrider.core.errors import Refused
 from outrider.pages import readers as folder
-from outrider.pages.reader import Reader
+from outrider.pages.document import Document
+from outrider.pages.reader import Reader, Source, size_of
 from outrider.pages.sniff import is_textual, suffix_of
 
 GROUP = "outrider.readers"
@@ -81,6 +82,11 @@ def reader_for(mime: str, url: str = "", size: int = 0, *, images: bool = False)
     raise unreadable(mime, url, size)
 
 
+def read_within(source: Source) -> Document:
+    """A file that another one holds, by the reader of its own type; in the place where that is called."""
+    return reader_for(source.content_type, source.url, len(source.body), images=True).read(source)
+
+
 def _is_binary(reader: Reader, suffix: str) -> bool:
     """Whether files of that suffix are never text; OpenDocument knows some that are (`.fodt`)."""
     return reader.whole and not suffix.startswith(".fod")
@@ -115,10 +121,3 @@ def told(mime: str, url: str = "", size: int = 0) -> tuple[str, str]:
 
 def _family(mime: str) -> tuple[str, str]:
     return next(family for pattern, family in FAMILIES if fnmatchcase(mime, pattern))
-
-
-def size_of(size: int) -> str:
-    """A number of bytes in words."""
-    if size < 1_000:
-        return f"{size} bytes"
-    return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

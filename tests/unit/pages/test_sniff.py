@@ -52,7 +52,7 @@ def test_a_thousand_comments_before_the_root_take_no_time():
 @pytest.mark.parametrize(
     ("body", "declared", "named", "remedy"),
     [
-        (b"PK\x03\x04", "application/zip", "archive", "files"),
+        (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "archive", "files"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/vnd.ms-project", "Office", "PDF"),
         (b"\x00\x00\x00\x18ftypmp42", "video/mp4", "video", "transcript"),
         (b"ID3\x04\x00", "audio/mpeg", "audio", "transcript"),

@@ -115,9 +115,9 @@ def _read(file: str, limit: int) -> bytes:
 
 
 def _bytes(path: Path, limit: int) -> bytes:
-    from outrider.pages.place import without_page
+    from outrider.pages.place import without_place
 
-    bare = Path(without_page(str(path)))
+    bare = Path(without_place(str(path)))
     with (path if path.exists() else bare).open("rb") as stream:
         return stream.read(limit)
 

@@ -55,6 +55,11 @@ class Archive:
         return {info.filename.lower(): info for info in self._zip.infolist()}
 
     @property
+    def infos(self) -> list["ZipInfo"]:
+        """What the archive tells of each member."""
+        return list(self._members.values())
+
+    @property
     def names(self) -> list[str]:
         """All names, as they are spelled."""
         return [info.filename for info in self._members.values()]

@@ -1,0 +1,138 @@
+"""Archives: what they hold is listed, and what is asked for or alone is read."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from typing import Any
+
+import pytest
+
+from documents import zipped
+from outrider.core.errors import NotFound, Refused
+from outrider.pages import Document
+from outrider.pages.local import read_body
+from outrider.pages.reader import Source
+from outrider.pages.registry import read_within, reader_for
+from outrider.pages.sniff import sniff
+from site_app import Answer, Site, pdf, reading
+
+pytestmark = pytest.mark.anyio
+TABLE = b"port,ships\nWend,12\n"
+ROWS = [["port", "ships"], ["Wend", "12"]]
+
+
+def opened(body: bytes, name: str = "a.bin", **given: Any) -> Document:
+    mime = sniff("", body, name)
+    source = Source(body, f"https://harbour.example/{name}", mime, within=read_within, **given)
+    return reader_for(mime, name, len(body)).read(source)
+
+
+def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
+    """A tar archive, as Python's own writer makes it."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = len(content), 1_700_000_000
+            archive.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [zipped, tarred, lambda files: tarred(files, "w"), lambda files: tarred(files, "w:xz")],
+    ids=["zip", "tar.gz", "tar", "tar.xz"],
+)
+def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
+    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "__MACOSX/._x": b"x"})
+    document = opened(body)
+    assert document.kind == "archive"
+    assert [row[:2] for row in document.tables[0]] == [
+        ["File", "Size"],
+        ["data/lights.csv", "19 bytes"],
+        ["README.md", "8 bytes"],
+    ]
+    assert "put #file=NAME behind" in document.markdown
+    assert document.metadata == {"files": 2, "size": 27}
+
+
+@pytest.mark.parametrize("wanted", ["data/lights.csv", "DATA/Lights.csv", "lights.csv"])
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
+    assert opened(pack({"data/lights.csv": TABLE, "x.txt": b"x"}), file=wanted).tables == [ROWS]
+
+
+def test_a_file_that_is_not_there_is_told_with_those_that_are():
+    with pytest.raises(NotFound) as caught:
+        opened(zipped({"a.csv": TABLE, "b.csv": TABLE, "c.txt": "x"}), file="d.csv")
+    assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
+
+
+def test_the_only_file_of_an_archive_is_read_at_once():
+    assert opened(zipped({"lights.csv": TABLE})).tables == [ROWS]
+    assert opened(zipped({"in.zip": zipped({"lights.csv": TABLE})})).tables == [ROWS]
+    assert opened(zipped({"a.pdf": pdf("one")})).kind == "pdf"
+
+
+def test_archives_in_archives_end():
+    body = zipped({"lights.csv": TABLE})
+    for _ in range(9):
+        body = zipped({"in.zip": body})
+    assert opened(body).kind == "archive"
+
+
+def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
+    body = zipped({"a.bin": bytes(range(256))})
+    assert "a.bin" in opened(body).markdown
+    with pytest.raises(Refused, match=r"a\.bin is binary data"):
+        opened(body, file="a.bin")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)], ids=["gz", "bz2", "xz"]
+)
+def test_a_packed_file_is_read_as_what_it_is(suffix: str, pack: Any):
+    assert opened(pack(TABLE), f"lights.csv.{suffix}").tables == [ROWS]
+    assert opened(pack(pdf("still here")), f"a.{suffix}").kind == "pdf"
+
+
+def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
+    lines = "\n".join(f"{at * at} ships" for at in range(40_000)).encode()
+    packed = gzip.compress(lines)
+    document = opened(packed[: len(packed) // 2], "log.txt.gz")
+    assert document.markdown.startswith("0 ships\n1 ships\n4 ships")
+    assert document.markdown.endswith("its end is missing, or it is longer than the limit)")
+    body = tarred({f"{at}.txt": f"{at * 7919}".encode() * 300 for at in range(400)})
+    part = opened(body[: len(body) // 2])
+    assert 0 < part.metadata["files"] < 400
+    assert "its end is missing" in part.markdown
+
+
+def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():
+    zeros = bytes(70_000_000)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("a.txt", zeros)
+    assert "70.0 MB" in opened(out.getvalue()).markdown
+    with pytest.raises(Refused) as caught:
+        opened(out.getvalue(), file="a.txt")
+    assert caught.value.code == "too_large"
+
+
+async def test_a_file_of_an_archive_on_the_web_has_an_address():
+    body = zipped({"data/lights.csv": TABLE, "a b.txt": "tide"})
+    async with reading(Site({"/a.zip": Answer(body, "application/octet-stream")})) as (pages, url):
+        whole = await pages.read(f"{url}/a.zip")
+        part = await pages.read(f"{url}/a.zip#file=a%20b.txt")
+    assert whole.document.kind == "archive"
+    assert part.document.text == "tide"
+    assert part.url == f"{url}/a.zip#file=a%20b.txt"
+
+
+async def test_a_file_of_an_archive_at_hand_is_named_behind_its_name():
+    body = zipped({"data/lights.csv": TABLE, "b.txt": "tide"})
+    document, mime = await read_body(body, name="/harbour/a.zip#file=b.txt")
+    assert (document.text, mime) == ("tide", "application/zip")
