@@ -47,7 +47,8 @@ def type_of(reply: Reply) -> str:
     """
     head = reply.body[:HEAD]
     found = magic_type(head)
-    if not found and reply.content_type.startswith("image/") and not BINARY.search(head) and is_svg(head):
+    called = sniff(reply.content_type, reply.body, reply.url)
+    if not found and called.startswith("image/") and not BINARY.search(head) and is_svg(head):
         return "image/svg+xml"
     if found.startswith("image/"):
         return found

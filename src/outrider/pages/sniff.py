@@ -45,6 +45,8 @@ MAIL_START = re.compile(
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 MBOX_START = re.compile(rb"From [^\n]{1,300}\d{4}[^\n]{0,20}\r?\n[!-9;-~]{1,60}:")
+CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.IGNORECASE)
+CARD_START = re.compile(rb"\s*BEGIN:VCARD\s", re.IGNORECASE)
 SVG_START = re.compile(TYPED + rb"<svg[\s>]", FLAGS)
 
 
@@ -253,6 +255,8 @@ def _text_type(declared: str, head: bytes, url: str) -> str:
 def _marked_up(declared: str, start: bytes) -> str:
     """What a markup is by its root, where the declared type is less exact or wrong; else empty."""
     loose = declared in XML_TYPES
+    if declared in UNKNOWN and SVG_START.match(start):
+        return "image/svg+xml"
     if ODF_START.match(start) and (loose or declared in UNKNOWN):
         return "application/vnd.oasis.opendocument.text-flat-xml"
     if FEED_START.match(start) and (loose or declared == "text/html"):
@@ -286,6 +290,8 @@ def _known_start(start: bytes) -> str:
         (SBV_START, "text/x-sbv"),
         (VTT_START, "text/vtt"),
         (SRT_START, "application/x-subrip"),
+        (CALENDAR_START, "text/calendar"),
+        (CARD_START, "text/vcard"),
         (MBOX_START, "application/mbox"),
         (MAIL_START, "message/rfc822"),
     )

@@ -20,7 +20,7 @@ NO_PICTURES = [
     (b"<html>not found", "image/png", "a web page", "read it as a page"),
     (b"", "image/png", "an empty file", "choose another address"),
     (b"%PDF-1.7", "image/png", "a document of the kind pdf", "read it as a page"),
-    (b"PK\x05\x06" + bytes(18), "image/jpeg", "an archive", "unpack it"),
+    (b"7z\xbc\xaf\x27\x1c" + bytes(18), "image/jpeg", "an archive", "unpack it"),
     (b"\x01\x02\x03" * 50, "image/jpeg", "binary data", "look for"),
     (b"<svg>", "text/xml", "a document of the kind xml", "read it as a page"),
 ]

@@ -1,0 +1,89 @@
+"""The lines of calendars and contact cards: NAME;PARAMETER=VALUE:VALUE (RFC 5545 section 3.1, RFC 6350 section 3.2)."""
+
+import quopri
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FOLDED = re.compile(r"\r?\n[ \t]")
+SOFT = re.compile(r"(?i)(;ENCODING=QUOTED-PRINTABLE[^\n]{0,5000}?)=\r?\n")  # a line of vCard 2.1 that goes on
+LINE = re.compile(
+    r'(?:[\w-]{1,60}\.)?([A-Za-z][\w-]{0,60})((?:;[^=:;"]{1,60}(?:=(?:"[^"\n]{0,500}"|[^;:"\n]{0,500}))*)*):(.*)'
+)
+PARAMETER = re.compile(r';([\w-]{1,60})=("[^"]*"|[^;:]*)')
+ESCAPED = re.compile(r"\\([nN\\,;:])")
+LINES = 500_000
+
+
+@dataclass
+class Component:
+    """What stands between BEGIN and END: properties by name in small letters, and the components within it."""
+
+    name: str
+    properties: dict[str, list["Property"]] = field(default_factory=dict)
+    parts: list["Component"] = field(default_factory=list)
+
+    def get(self, name: str) -> "Property":
+        """The first property of that name; an empty one if there is none."""
+        return next(iter(self.properties.get(name, ())), Property("", {}))
+
+    def each(self, name: str) -> list["Property"]:
+        """All properties of that name."""
+        return self.properties.get(name, [])
+
+
+@dataclass(frozen=True)
+class Property:
+    """A value as it is written, and its parameters by name in small letters."""
+
+    value: str
+    parameters: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """The value as text, its escapes undone."""
+        return ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], self.value).strip()
+
+    @property
+    def fields(self) -> list[str]:
+        """The parts of a value that semicolons part, those that are empty left out."""
+        parts = (Property(each, {}).text for each in re.split(r"(?<!\\);", self.value))
+        return [part for part in parts if part]
+
+
+def components(text: str, name: str) -> list[Component]:
+    """The outermost components of a name; what follows no BEGIN, and lines that make no sense, are left out."""
+    found: list[Component] = []
+    opened: list[Component] = []
+    for key, prop in _lines(text):
+        if key == "begin":
+            made = Component(prop.value.strip().upper())
+            if opened:
+                opened[-1].parts.append(made)
+            elif made.name == name:
+                found.append(made)
+            opened.append(made)
+        elif key == "end" and opened:
+            opened.pop()
+        elif opened:
+            opened[-1].properties.setdefault(key, []).append(prop)
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[str, Property]]:
+    text = SOFT.sub(r"\1", text) if "QUOTED-PRINTABLE" in text.upper() else text
+    for number, line in enumerate(FOLDED.sub("", text).splitlines()):
+        if number >= LINES:
+            return
+        if match := LINE.fullmatch(line):
+            given = {name.lower(): value.strip('"') for name, value in PARAMETER.findall(match[2])}
+            yield match[1].lower(), Property(_decoded(match[3], given), given)
+
+
+def _decoded(value: str, parameters: dict[str, str]) -> str:
+    if parameters.get("encoding", "").upper() != "QUOTED-PRINTABLE":
+        return value
+    try:
+        return quopri.decodestring(value.encode("latin-1", "replace")).decode(parameters.get("charset", "utf-8"))
+    except (LookupError, ValueError):
+        return value
