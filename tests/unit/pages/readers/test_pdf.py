@@ -33,6 +33,50 @@ def test_gaps_that_align_are_a_table():
     assert read(drawn(lines)).tables == [[list(row) for row in rows]]
 
 
+def figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, str]]:
+    """Figures that end at 400, 470 and 540 points; digits are .556 of the size wide, commas and brackets about half."""
+    wide = [sum(0.556 if sign.isdigit() else 0.3 for sign in text) * size for text in given]
+    return [
+        (round(400 + 70 * at - width), y, size, text) for at, (text, width) in enumerate(zip(given, wide, strict=True))
+    ]
+
+
+def test_statements_keep_their_years_their_sections_and_labels_of_several_lines():
+    lines = [
+        (440, 700, 10, "December 31,"),
+        *figures(687, "2023", "2022", "2021"),
+        (72, 674, 10, "Current assets:"),
+        *[(82, 661, 10, "Cash"), *figures(661, "29,965", "23,646", "20,535")],
+        (82, 648, 10, "Securities, which are held until the tide turns and"),
+        *[(92, 635, 10, "the boats are home again"), *figures(635, "31,590", "24,658", "27,699")],
+        (72, 622, 10, "Other assets:"),
+        *[(82, 609, 10, "Lamps"), *figures(609, "(1,210)", "33", "7")],
+    ]
+    document = read(drawn(lines))
+    assert document.tables == [
+        [
+            ["", "December 31, 2023", "December 31, 2022", "December 31, 2021"],
+            ["Current assets:", "", "", ""],
+            ["Cash", "29,965", "23,646", "20,535"],
+            [
+                "Securities, which are held until the tide turns and the boats are home again",
+                "31,590",
+                "24,658",
+                "27,699",
+            ],
+            ["Other assets:", "", "", ""],
+            ["Lamps", "(1,210)", "33", "7"],
+        ]
+    ]
+
+
+def test_words_that_were_broken_are_whole_and_keep_hyphens_of_their_own():
+    lines = [(72, 700, 11, "The won-"), (72, 687, 11, "derful light of the self-"), (72, 674, 11, "made pier"),
+             (72, 661, 11, "and its state-of-the-"), (72, 648, 11, "art x-"), (72, 635, 11, "rays.")]  # fmt: skip
+    text = " ".join(read(drawn(lines)).text.split())
+    assert text.endswith("The wonderful light of the self-made pier and its state-of-the-art x-rays.")
+
+
 def test_columns_of_text_are_read_one_after_the_other():
     lines = []
     for at in range(8):

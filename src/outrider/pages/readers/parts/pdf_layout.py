@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
+from outrider.pages.readers.parts.pdf_figures import with_figures
 from outrider.pages.readers.parts.pdf_lines import Cell, Line
 from outrider.pages.readers.parts.pdf_wrapped import wrapped
 
@@ -26,6 +27,8 @@ STOP = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
 LEADING = 0.75  # of the type size: a larger gap between lines is one between paragraphs
 PROSE = 28  # characters of a cell from which two of them in a line are columns of text, not of a table
 ROOMY = 1.3  # letters differ in their widths
+# Beginnings behind which English writes a hyphen nearly wherever a word stands.
+KEPT = frozenset({"self", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"})
 WORD = 40  # characters that no word has: an address, or a script without spaces
 DEEPEST = 12  # cuts of a page into columns and bands
 
@@ -51,7 +54,7 @@ class Block:
     @property
     def whole(self) -> str:
         """The same with what stands before an item."""
-        pieces = [line.text + ("" if line.hyphenated else " ") for line in self.lines]
+        pieces = [line.text + _joint(line) for line in self.lines]
         text = LEADERS.sub(" … ", UNSPACED.sub("", "".join(pieces))).strip()
         while (joined := SAME_LINK.sub(r" \2](\1)", text)) != text:
             text = joined
@@ -70,11 +73,20 @@ class Block:
         return "\n".join(_spaced(line, left, width) for line in self.lines)
 
 
+def _joint(line: Line) -> str:
+    """What stands between a line and the next: of a word that was broken nothing, or the hyphen that it has anyway."""
+    if not line.hyphenated:
+        return " "
+    begun = line.text.rsplit(" ", 1)[-1].lower()
+    return "-" if begun in KEPT or "-" in begun or (len(begun) == 1 and begun.isalpha()) else ""
+
+
 def blocks(lines: list[Line]) -> list[Block]:
     """The blocks of a page in reading order."""
     found: list[Block] = []
     aslant = [line for line in lines if line.aslant]
-    runs = list(_runs(ordered(wrapped(_rows([line for line in lines if not line.aslant])))))
+    rows = with_figures(_rows([line for line in lines if not line.aslant]))
+    runs = list(_runs(ordered(wrapped(rows))))
     edges = _edges([run for run in runs if isinstance(run, Line)])
     for run in runs:
         if isinstance(run, Block):
