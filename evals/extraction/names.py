@@ -7,22 +7,17 @@ from numpy.typing import NDArray
 
 from outrider.pages.content import features
 from outrider.pages.content.blocks import Blocks
-from outrider.pages.content.lexicon import NAMES_LIMIT
-from outrider.pages.content.main import parsed
 from outrider.pages.content.meanings import places
-from outrider.pages.content.signals import Signals
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.naming import LIMIT
 from outrider.pages.content.words import WIDTH
 
-FLAGS = 6  # groups of bits of names at the end of the features, behind those of the address and of the body
 OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 
 
 def named_columns(columns: NDArray) -> NDArray[np.int64]:
     """Which of the columns tell of classes and ids, or of the address."""
-    width = features.describe(cut_into_blocks(parsed("<p>a</p>").body), Signals())[0].shape[1]
-    general = width - FLAGS * WIDTH - features.GENERAL
-    told = {*range(width - (FLAGS + 2) * WIDTH, width), *(general + at for at in OF_THE_ADDRESS)}
+    flags = features.OWN + features.GENERAL  # before them stand those of the address and of the body
+    told = {*range(flags - 2 * WIDTH, flags + features.FLAGS), *(features.OWN + at for at in OF_THE_ADDRESS)}
     return np.array([at for at, column in enumerate(columns.tolist()) if column in told])
 
 
@@ -36,7 +31,7 @@ def named_lines(pages: list[Blocks], count: int) -> tuple[tuple[Any, Any], NDArr
         above = [0, *(row[0] for row in page.elements[1:])]
         for names, up in zip(page.names[1:], above[1:], strict=True):
             if names not in memory:
-                memory[names] = tuple(at for name in names[:NAMES_LIMIT].split() for at in places(name, count))
+                memory[names] = tuple(at for name in names[:LIMIT].split() for at in places(name, count))
             own.append(memory[names])
             whole.append(whole[up] + memory[names])
         for at, *_ in page.rows:

@@ -27,14 +27,16 @@ from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
 from evals.extraction.names import named_columns, named_lines
 from evals.extraction.network import BY_NAME, PLAIN, Lessons, train
-from outrider.pages.content import features, lexicon
-from outrider.pages.content.judge import SPEAKS, choose, likely_content
+from outrider.pages.content import features, lexicon, naming
+from outrider.pages.content.judge import SPEAKS, choose, likely_content, standing_of
 from outrider.pages.content.kind import KINDS, Kinds, mean_of
 from outrider.pages.content.main import parsed
 from outrider.pages.content.meanings import Meanings
 from outrider.pages.content.model import FILE, Model, model
+from outrider.pages.content.network import used
 from outrider.pages.content.sheets import sheets_of
 from outrider.pages.content.signals import read_signals
+from outrider.pages.content.view import view_of
 from outrider.pages.content.walk import cut_into_blocks
 
 FOLDS = 5
@@ -65,9 +67,10 @@ def prepare(sample: Sample) -> Page | None:
     page = cut_into_blocks(tree.body, hides=sheets.hide if sheets else None)
     if not page.texts:
         return None
-    rows, sizes = features.describe(page, read_signals(tree, sample.url))
+    view = view_of(page)
+    rows = features.describe(page, read_signals(tree, sample.url), view).rows()
     page.given, page.links, page.images = {}, [], []
-    return Page(sample, page, rows, sizes, labels(page.texts, sample.text))
+    return Page(sample, page, rows, view.words, labels(page.texts, sample.text))
 
 
 class Lexicon:
@@ -84,7 +87,7 @@ class Lexicon:
     def _lines(self, page: Page, sites: dict[str, set[str]]) -> list[tuple[str, ...]]:
         lines: list[tuple[str, ...]] = [()]
         for names, row in zip(page.page.names[1:], page.page.elements[1:], strict=True):
-            own = tuple(word for name in names[: lexicon.NAMES_LIMIT].split() for word in lexicon.name_words(name))
+            own = tuple(word for name in names[: naming.LIMIT].split() for word in naming.name_words(name))
             for word in own:
                 sites[word].add(page.sample.site)
             lines.append(lines[row[0]] + own)
@@ -123,8 +126,8 @@ class Lexicon:
     def columns(self, page: Page, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """The lexicon's columns of a page."""
         known = {word: float(weights[at]) for word, at in self.number.items() if abs(weights[at]) > LEAST}
-        lexicon._known.clear()  # noqa: SLF001 - the weights change between folds
-        return lexicon.columns(page.page, page.sizes, known)
+        view, named = standing_of(page.page)
+        return lexicon.columns(named, view.owner, page.sizes, known).T
 
 
 def stacked(book: Lexicon, pages: list[Page], tested: frozenset[int]) -> dict[int, NDArray[np.float32]]:
@@ -197,12 +200,13 @@ def fit_kinds(pages: list[Page], extra: dict[int, NDArray], chosen: list[int], c
 
 def page_features(page: Page, extra: NDArray, columns: NDArray) -> NDArray[np.float32]:
     """The features by which a page's kind is told."""
-    return mean_of(np.hstack([page.rows[:, columns], extra]), page.sizes)
+    return mean_of(features.Features.of(page.rows), extra.T, page.sizes)[used(columns)]
 
 
 def score(learned: Model, page: Page, extra: NDArray, kind: str) -> float:
     """F1 of the blocks that the package would keep."""
-    likely = likely_content(learned, np.hstack([page.rows[:, learned.columns], extra]), page.page, page.sizes, kind)
+    known = features.Features.of(page.rows)
+    likely = likely_content(learned, known, extra.T, standing_of(page.page), kind)
     found: Counter[str] = Counter()
     for at in choose(page.page, likely, page.sizes, kind)[0]:
         found.update(words(page.page.texts[at]))

@@ -9,23 +9,20 @@ and wider groups (all blocks of cards that look the same) are worse.
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.pages.content.blocks import Blocks
-
 SHARE = 0.5  # of a block's score that its kind decides
 FEWEST = 3  # blocks of a kind
 
 
-def agreed(scores: NDArray[np.float32], page: Blocks, words: NDArray[np.float32]) -> NDArray[np.float32]:
+def agreed(scores: NDArray[np.float32], kind: NDArray[np.int64], words: NDArray[np.float32]) -> NDArray[np.float32]:
     """The scores of blocks, drawn to the mean of those that look the same.
 
     Long blocks count by the root of their words.
 
     Args:
         scores: Of each block, on the scale on which they are added (logits).
-        page: The blocks.
+        kind: Of each block, a number that only those share that look the same.
         words: Of each block.
     """
-    kind = np.array([page.elements[row[0]][4] for row in page.rows])
     weight = np.sqrt(words + np.float32(0.5))
     often = np.bincount(kind)
     mean = np.bincount(kind, weight * scores) / np.maximum(np.bincount(kind, weight), 1e-9)

@@ -6,8 +6,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-LETTER, UPPER, DIGIT, SPACE, STOP, CLAUSE, IDEOGRAPH, MONEY, DIVIDER, OTHER = range(10)
+LETTER, UPPER, DIGIT, IDEOGRAPH, SPACE, STOP, CLAUSE, MONEY, DIVIDER, OTHER = range(10)
 CLASSES = 10
+WORDY = IDEOGRAPH  # up to which words are made of them
+LATIN = 256
 PLANE = 65_536
 STOPS, CLAUSES, DIVIDERS = ".!?。！？…؟।｡", ",;:、，；：،", "|/»›•·«‹→←–—"
 # Radicals, kana, ideographs of the basic plane, and Thai: scripts that set no spaces between words.
@@ -20,7 +22,11 @@ BY_CATEGORY = {
 def classes(text: str) -> NDArray[np.uint8]:
     """The class of each character; what lies beyond the basic plane counts as its last character does."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    return _table()[np.minimum(codes, PLANE - 1)]
+    table = _table()
+    kinds = np.frombuffer(bytearray(codes.astype(np.uint8)).translate(table[:LATIN].tobytes()), np.uint8)
+    others = np.flatnonzero(codes >= LATIN)
+    kinds[others] = table[np.minimum(codes[others], PLANE - 1)]
+    return kinds
 
 
 @lru_cache(maxsize=1)

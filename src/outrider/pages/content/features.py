@@ -1,130 +1,81 @@
 """Blocks as numbers: what a classifier may know of each, independent of the page's language.
 
 Every function here puts columns down in a fixed order, of which the model's file says which it takes. A page
-costs about two hundred array operations whatever its size.
+costs about two hundred array operations whatever its size. What is the same for all blocks of a page, and the
+categories of names, which few lines of ancestors share, are kept apart: see `Features`.
 """
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.blocks import NUMBER, TAGS, Blocks
-from outrider.pages.content.characters import (
-    CLASSES,
-    CLAUSE,
-    DIGIT,
-    DIVIDER,
-    IDEOGRAPH,
-    MONEY,
-    OTHER,
-    STOP,
-    UPPER,
-    classes,
-)
+from outrider.pages.content.characters import CLAUSE, DIGIT, DIVIDER, IDEOGRAPH, MONEY, OTHER, STOP, UPPER
 from outrider.pages.content.signals import TYPES, Signals
+from outrider.pages.content.view import GROUP, WINDOWS, Floats, Numbers, View
 from outrider.pages.content.words import WIDTH
 
-Floats = NDArray[np.float32]
-Numbers = NDArray[np.int64]
 LEVELS = 6  # ancestors that are described; chains of elements with the same blocks count as one
-JUMPS = 7  # doublings in which such a chain is followed to its top
 SHIFTS = (-3, -2, -1, 1, 2, 3)  # neighbours that are described
-WINDOWS = (2, 5, 12)  # blocks on each side
-DENSEST = 5  # of these, the one by which the page's densest place is found
-LONG = 60  # characters from which words outside of links are prose
+DENSEST = 5  # of the windows, the one by which the page's densest place is found
 TITLE_LIMIT = 300  # characters of a block that is compared with the title
 BRIEF = 12  # characters of a block that stand anywhere
 PROBE = 40  # characters of a block that are looked for in what the page says about itself
 WORD = re.compile(r"\w+")
-PLAIN = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)).lower() + bytes(128)  # ASCII
-NOTHING = 0.0, 0.0, 0.0
-GROUPS = (
-    ("p",), ("li",), ("h1",), ("h2",), ("h3",), ("h4", "h5", "h6"), ("td", "th", "tr", "table", "tbody"), ("pre",),
-    ("blockquote",), ("div", "custom", "center"), ("dt", "dd", "dl"), ("figcaption", "caption", "figure"),
-    ("label", "button", "legend", "form", "fieldset"), ("section", "article", "main"),
-    ("nav", "header", "footer", "aside"), ("ul", "ol", "menu"), ("summary", "details"),
-)  # fmt: skip
-GROUP = np.array([[float(tag in tags) for tag in TAGS] for tags in GROUPS], np.float32)
-IS_HEADING = GROUP[2:6].sum(axis=0)
-WIDEST = 700  # columns, more than there are
+PLAIN = bytes(code if chr(code).isalnum() or code in b"_\n" else 32 for code in range(128)).lower() + bytes(128)
+OWN = 247  # columns in which the blocks of a page differ, flags apart
+GENERAL = 26 + len(TYPES) + 2 * WIDTH
+FLAGS = 6 * WIDTH
 
 
 class Sheet:
     """Columns of floats, one value for each block; each column lies in one piece, since all work is by columns."""
 
     def __init__(self, count: int) -> None:
-        self._columns = np.empty((WIDEST, count), np.float32)
+        self.columns = np.empty((OWN, count), np.float32)
         self._at = 0
 
     def put(self, *columns: NDArray) -> None:
         """Appends columns; an array of two dimensions holds several."""
         for column in columns:
             end = self._at + (1 if column.ndim < 2 else len(column))
-            self._columns[self._at : end] = column
+            self.columns[self._at : end] = column
             self._at = end
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is known of the blocks of a page.
+
+    Attributes:
+        own: The columns in which blocks differ, a row for each column.
+        general: What is the same for all of them.
+        lines: The flags of each line of names that occurs.
+        line: Of each block, which line of these.
+    """
+
+    own: Floats
+    general: Floats
+    lines: Floats
+    line: Numbers
+
+    @classmethod
+    def of(cls, rows: Floats) -> "Features":
+        """What `rows` gave, taken apart again."""
+        behind = OWN + GENERAL
+        return cls(rows[:, :OWN].T, rows[0, OWN:behind], rows[:, behind:], np.arange(len(rows)))
 
     def rows(self) -> Floats:
         """All columns, one row for each block."""
-        return self._columns[: self._at].T
+        count = len(self.line)
+        general = np.broadcast_to(self.general[:, None], (GENERAL, count))
+        return np.concatenate([self.own, general, self.lines[self.line].T]).T
 
 
-@dataclass(slots=True)
-class View:
-    """A page's blocks and elements as arrays.
-
-    Attributes:
-        chars, words, linked, density: Of each block; density is the share of characters in links.
-        tally: Of each class of characters, how many are in each block.
-        first_kind, last_kind: Class of the first and last character of each block.
-        counts: Six arrays: characters in links, links, pictures, breaks, marks, and whether in a link as a whole.
-        inner: Category bits of inline elements.
-        owner, parent, tag, bits, all_bits, signature, first, last: See `Blocks`.
-        top: Of each element, the outermost that holds the same blocks.
-        heading, number, prose: Of each block.
-        tags: Of each group of tags, whether each block is of it.
-        sums: Running sums of eight quantities, one more of each than there are blocks.
-    """
-
-    chars: Floats
-    words: Floats
-    tally: Floats
-    first_kind: NDArray[np.uint8]
-    last_kind: NDArray[np.uint8]
-    counts: Floats
-    inner: Numbers
-    linked: Floats
-    density: Floats
-    owner: Numbers
-    parent: Numbers
-    tag: Numbers
-    bits: Numbers
-    all_bits: Numbers
-    signature: Numbers
-    first: Numbers
-    last: Numbers
-    top: Numbers
-    heading: Floats
-    tags: Floats
-    number: Floats
-    prose: Floats
-    sums: Floats
-
-    @property
-    def count(self) -> int:
-        """How many blocks there are."""
-        return len(self.chars)
-
-
-def describe(page: Blocks, signals: Signals) -> tuple[Floats, Floats]:
-    """The features of a page's blocks, and the weight of each block in words.
-
-    Returns:
-        An array of one row per block, and the number of words of each (an ideograph counts half a word).
-    """
-    view = _view(page)
+def describe(page: Blocks, signals: Signals, view: View) -> Features:
+    """The features of a page's blocks."""
     sheet = Sheet(view.count)
     _put_basic(sheet, view)
     holder = _put_ancestors(sheet, view)
@@ -135,64 +86,7 @@ def describe(page: Blocks, signals: Signals) -> tuple[Floats, Floats]:
     _put_position(sheet, view, title, densest)
     _put_dominant(sheet, view)
     sheet.put(title)
-    sheet.put(np.broadcast_to(_general(page, signals, view)[:, None], (GENERAL, view.count)))
-    sheet.put(_flags(view, holder))
-    return sheet.rows(), view.words
-
-
-def _view(page: Blocks) -> View:
-    count = len(page.texts)
-    rows = _table(page.rows, 8)
-    elements = _table(page.elements, 6)
-    chars, words, tally, first_kind, last_kind = _characters(page.texts)
-    counts = rows[1:7].astype(np.float32)
-    linked = np.where(counts[5] > 0, chars, np.minimum(counts[0], chars))
-    density = linked / chars
-    owner, parent, tag = rows[0], elements[0], elements[1]
-    first, last = elements[5], np.array(page.last)
-    tags, heading = GROUP[:, tag[owner]], IS_HEADING[tag[owner]]
-    prose = chars * (1 - density) * (chars > LONG)
-    marks, figures = tally[STOP] + tally[CLAUSE], tally[MONEY] + tally[DIGIT]
-    sums = np.zeros((8, count + 1), np.float32)
-    np.cumsum(
-        np.array([chars, linked, words, prose, chars * tags[0], heading, marks, figures]), axis=1, out=sums[:, 1:]
-    )
-    return View(
-        chars, words, tally, first_kind, last_kind, counts, rows[7], linked, density, owner, parent, tag,
-        elements[2], elements[3], elements[4], first, last, _tops(parent, first, last), heading, tags,
-        np.arange(count, dtype=np.float32), prose, sums,
-    )  # fmt: skip
-
-
-def _table(rows: list[tuple[int, ...]], width: int) -> Numbers:
-    """Rows of whole numbers as an array of columns."""
-    return np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * width).reshape(-1, width).T.copy()
-
-
-def _characters(texts: list[str]) -> tuple[Floats, Floats, Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-    """Of each text: characters, words, characters of each class, class of the first and of the last."""
-    count = len(texts)
-    lengths = np.fromiter(map(len, texts), np.int64, count)
-    kinds = classes("".join(texts))
-    block = np.repeat(np.arange(0, count * CLASSES, CLASSES), lengths)
-    tally = np.bincount(block + kinds, minlength=count * CLASSES).reshape(count, CLASSES).T.astype(np.float32, "C")
-    wordy = (kinds <= DIGIT) | (kinds == IDEOGRAPH)
-    ends = np.cumsum(lengths)
-    starts = wordy.copy()
-    starts[1:] &= ~wordy[:-1]
-    starts[ends - lengths] = wordy[ends - lengths]
-    running = np.concatenate(([0], np.cumsum(starts)))
-    words = (running[ends] - running[ends - lengths]).astype(np.float32) + tally[IDEOGRAPH] * np.float32(0.5)
-    return lengths.astype(np.float32), words, tally, kinds[ends - lengths], kinds[ends - 1]
-
-
-def _tops(parent: Numbers, first: Numbers, last: Numbers) -> Numbers:
-    up = np.maximum(parent, 0)
-    same = (first == first[up]) & (last == last[up]) & (parent >= 0)
-    top = np.where(same, up, np.arange(len(up)))
-    for _ in range(JUMPS):
-        top = top[top]
-    return top
+    return Features(sheet.columns, _general(page, signals, view), *_flags(view, holder))
 
 
 def _put_basic(sheet: Sheet, view: View) -> None:
@@ -206,24 +100,23 @@ def _put_basic(sheet: Sheet, view: View) -> None:
 
 def _put_ancestors(sheet: Sheet, view: View) -> Numbers:
     """The containers around the block; which they are, innermost first."""
-    up = np.maximum(view.parent, 0)
-    described = _containers(view)
+    up = view.top[np.maximum(view.parent, 0)]
     holder = np.empty((LEVELS, view.count), np.int64)
-    at = view.top[view.owner]
-    for level in range(LEVELS):
-        holder[level] = at
-        at = view.top[up[at]]
+    holder[0] = view.top[view.owner]
+    for level in range(1, LEVELS):
+        up.take(holder[level - 1], out=holder[level], mode="clip")
     size = np.maximum(view.last - view.first, 1).astype(np.float32)
-    sheet.put(*[GROUP[:, tag] for tag in view.tag[holder[1:3]]], *[described[:, each] for each in holder])
+    sheet.put(*[GROUP.take(tag, 1) for tag in view.tag[holder[1:3]]])
+    sheet.put(_containers(view, size).take(holder.T, 0).reshape(view.count, -1).T)
     sheet.put((view.number - view.first[holder]) / size[holder])
     return holder
 
 
-def _containers(view: View) -> Floats:
-    """What each element holds, as shares of the page and of itself."""
-    inside = view.sums[:, view.last] - view.sums[:, view.first]
-    whole = view.sums[:, -1]
-    size = np.maximum(view.last - view.first, 1).astype(np.float32)
+def _containers(view: View, size: Floats) -> Floats:
+    """What each element holds, as shares of the page and of itself, a row for each; of how many blocks is told."""
+    sums = view.sums
+    inside, whole = sums.take(view.last, 1), sums[:, -1]
+    inside -= sums.take(view.first, 1)
     chars = np.maximum(inside[0], 1)
     often = np.bincount(view.signature)[view.signature].astype(np.float32)
     return np.array([
@@ -231,20 +124,20 @@ def _containers(view: View) -> Floats:
         chars / size, inside[3] / chars, inside[4] / chars, inside[5] / size,
         inside[6] / np.maximum(inside[2], 1), inside[7] / chars, inside[3] / max(1.0, float(whole[3])),
         np.log1p(often),
-    ], np.float32)  # fmt: skip
+    ], np.float32).T.copy()  # fmt: skip
 
 
 def _put_repeated(sheet: Sheet, view: View) -> None:
     """All blocks whose elements look the same from the root down: how many, how much, how linked, how far apart."""
-    mine = view.signature[view.owner]
+    mine = view.kind
     often = np.bincount(mine)
     mass, linked = np.bincount(mine, view.chars), np.bincount(mine, view.linked)
-    first, last = np.full(len(often), view.count), np.zeros(len(often))
-    np.minimum.at(first, mine, np.arange(view.count))
-    np.maximum.at(last, mine, view.number)
+    first, last = np.full(len(often), np.float32(view.count)), np.zeros(len(often), np.float32)
+    first[mine[::-1]] = view.number[::-1]  # of several, the one that is written last stays
+    last[mine] = view.number
     mean, density = np.log1p(mass / np.maximum(often, 1)), linked / np.maximum(mass, 1)
     share = mass / max(1.0, float(view.chars.sum()))
-    sheet.put(np.array([np.log1p(often), share, mean, density, (last - first) / view.count], np.float32)[:, mine])
+    sheet.put(np.array([np.log1p(often), share, mean, density, (last - first) / view.count], np.float32).take(mine, 1))
 
 
 def _put_neighbours(sheet: Sheet, view: View) -> None:
@@ -254,7 +147,7 @@ def _put_neighbours(sheet: Sheet, view: View) -> None:
     mine = near[:, pad : pad + count]
     mine[:] = [
         np.log1p(view.chars), view.density, view.tally[STOP] / view.chars, view.heading, view.last_kind == STOP,
-        view.tags[0], view.tags[1], view.counts[5], view.signature[view.owner],
+        view.tags[0], view.tags[1], view.counts[5], view.kind,
     ]  # fmt: skip
     for shift in SHIFTS:
         other = near[:, pad + shift : pad + shift + count]
@@ -263,11 +156,10 @@ def _put_neighbours(sheet: Sheet, view: View) -> None:
 
 def _put_windows(sheet: Sheet, view: View) -> int:
     """The surroundings; the number of the block whose surroundings hold most prose."""
-    densest, number = 0, np.arange(view.count)
+    densest, pad, count, sums = 0, max(WINDOWS), view.count, view.around
     for width in WINDOWS:
-        low, high = np.maximum(number - width, 0), np.minimum(number + width + 1, view.count)
-        inside = view.sums[:, high] - view.sums[:, low]
-        sheet.put(np.log1p(inside[3]), inside[1] / np.maximum(inside[0], 1), inside[5] / (high - low))
+        inside = sums[:, pad + width + 1 : pad + width + 1 + count] - sums[:, pad - width : pad - width + count]
+        sheet.put(np.log1p(inside[3]), inside[1] / np.maximum(inside[0], 1), inside[5] / inside[8])
         sheet.put(inside[6] / np.maximum(inside[2], 1))
         if width == DENSEST:
             densest = int(np.argmax(inside[3]))
@@ -309,39 +201,56 @@ def _title(page: Blocks, signals: Signals) -> Floats:
     """
     known: dict[str, int] = {}
     said = np.array([known.setdefault(text, len(known)) for text in page.texts])
-    title = frozenset(WORD.findall(signals.title.lower()[:500]))
-    told = chain.from_iterable([_told(text, title, signals) for text in known])
+    texts = list(known)
+    told = np.zeros((5, len(texts)), np.float32)
+    _put_titled(told, texts, signals.title)
+    _put_declared(told, texts, signals)
     found = np.empty((7, len(said)), np.float32)
-    found[:5] = np.fromiter(told, np.float32, len(known) * 5).reshape(-1, 5).T[:, said]
+    found[:5] = told.take(said, 1)
     found[5] = np.bincount(said)[said]
     found[6, 0] = 0
     found[6, 1:] = said[1:] <= np.maximum.accumulate(said)[:-1]
     return found
 
 
-def _told(text: str, title: frozenset[str], signals: Signals) -> tuple[float, float, float, bool, bool]:
-    """The first five of these."""
-    if len(text) <= BRIEF:
-        return (*_overlap(text, title), False, False)
-    probe = text[:PROBE]
-    return (*_overlap(text, title), probe in signals.description, probe in signals.linked)
+def _put_titled(told: Floats, texts: list[str], named: str) -> None:
+    """The first three of these."""
+    title = frozenset(WORD.findall(named.lower()[:500]))
+    if not title:
+        return
+    texts = [text if len(text) < TITLE_LIMIT else "" for text in texts]
+    found = [(at, {*words}) for at, words in enumerate(_words(texts)) if not title.isdisjoint(words)]
+    if found:
+        both = np.array([len(title & words) for _, words in found])
+        mine, covered = both / [len(words) for _, words in found], both / len(title)
+        told[:3, [at for at, _ in found]] = mine, covered, mine * covered
 
 
-def _overlap(text: str, title: frozenset[str]) -> tuple[float, float, float]:
-    if not title or len(text) >= TITLE_LIMIT:
-        return NOTHING
-    words = _words(text)
-    if title.isdisjoint(words):
-        return NOTHING
-    words = set(words)
-    both = len(words & title)
-    mine, covered = both / len(words), both / len(title)
-    return mine, covered, mine * covered
+def _words(texts: list[str]) -> list[list[str]]:
+    """The words of each text in lower case; those of plain letters all at once, by a table."""
+    plain = [text if text.isascii() else "" for text in texts]
+    found = [line.split() for line in "\n".join(plain).encode().translate(PLAIN).decode().split("\n")]
+    for at, text in enumerate(texts):
+        if text and not plain[at]:
+            found[at] = WORD.findall(text.lower())
+    return found
 
 
-def _words(text: str) -> list[str]:
-    """The words of a text in lower case; those of plain letters by a table, in half the time."""
-    return text.encode().translate(PLAIN).decode().split() if text.isascii() else WORD.findall(text.lower())
+def _put_declared(told: Floats, texts: list[str], signals: Signals) -> None:
+    """The next two. A text's second word stands between spaces, so it is a word of what begins like that text."""
+    description, linked = signals.description, signals.linked
+    if not description and not linked:
+        return
+    words = {*description.split(" "), *linked.split(" ")}
+    for at, text in enumerate(texts):
+        if len(text) > BRIEF:
+            probe = text[:PROBE]
+            inner = probe.split(" ", 2)
+            if len(inner) < 3 or inner[1] in words:
+                if probe in description:
+                    told[3, at] = 1
+                if probe in linked:
+                    told[4, at] = 1
 
 
 def _general(page: Blocks, signals: Signals, view: View) -> Floats:
@@ -360,10 +269,8 @@ def _general(page: Blocks, signals: Signals, view: View) -> Floats:
         often[NUMBER["main"]] > 0, *logs[7:11], signals.depth, signals.digits, signals.query, logs[11], signals.og == 1,
         signals.og == 2, signals.og == 3,
     ]  # fmt: skip
-    found += [signals.kinds >> bit & 1 for bit in range(len(TYPES))]
-    found += [signals.path >> bit & 1 for bit in range(WIDTH)]
-    found += [page.elements[0][2] >> bit & 1 for bit in range(WIDTH)]
-    return np.array(found, np.float32)
+    bits = np.array([signals.kinds, signals.path, page.elements[0][2]])
+    return np.concatenate([found, _bits(bits[:1], len(TYPES))[0], _bits(bits[1:], WIDTH).ravel()], dtype=np.float32)
 
 
 def _median(values: Floats) -> np.float32:
@@ -372,13 +279,22 @@ def _median(values: Floats) -> np.float32:
     return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / np.float32(2)
 
 
-GENERAL = 26 + len(TYPES) + 2 * WIDTH
-
-
-def _flags(view: View, holder: Numbers) -> NDArray:
-    """Category bits of the block's inline elements, its owner, its containers, and all of its ancestors."""
+def _flags(view: View, holder: Numbers) -> tuple[Floats, Numbers]:
+    """Category bits of the block's inline elements, its owner, its containers, and all of its ancestors: each line
+    that occurs once, and which is each block's.
+    """
     together = np.zeros(len(view.parent), np.int64)
     np.bitwise_or.at(together, view.top, view.bits)
     words = np.array([view.inner, view.bits[view.owner], *together[holder[:3]], view.all_bits[view.owner]])
-    bytes_ = words.T.copy().view(np.uint8).reshape(view.count, len(words), 8)
-    return np.unpackbits(bytes_, axis=2, bitorder="little")[:, :, :WIDTH].reshape(view.count, -1).T
+    lines: dict[bytes, int] = {}
+    whole = words.T.tobytes()
+    size = words.itemsize * len(words)
+    line = [lines.setdefault(whole[at : at + size], len(lines)) for at in range(0, len(whole), size)]
+    told = np.frombuffer(b"".join(lines), np.int64)
+    return _bits(told, WIDTH).reshape(len(lines), -1).astype(np.float32), np.array(line)
+
+
+def _bits(numbers: Numbers, width: int) -> NDArray[np.uint8]:
+    """So many bits of each number, the lowest first."""
+    bytes_ = numbers.view(np.uint8).reshape(len(numbers), numbers.itemsize)
+    return np.unpackbits(bytes_, axis=1, count=width, bitorder="little")

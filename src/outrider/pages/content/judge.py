@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 from outrider.pages.content.alike import agreed
 from outrider.pages.content.blocks import Blocks, parts_of
 from outrider.pages.content.copies import without_copies
-from outrider.pages.content.features import describe
-from outrider.pages.content.kind import mean_of
+from outrider.pages.content.features import Features, describe
 from outrider.pages.content.lexicon import columns
 from outrider.pages.content.mending import completed, headed, mended
 from outrider.pages.content.model import Model, likelihood, model
+from outrider.pages.content.naming import Naming, naming_of
 from outrider.pages.content.select import kept
 from outrider.pages.content.signals import Signals
+from outrider.pages.content.view import View, view_of
 
 Floats = NDArray[np.float32]
+Standing = tuple[View, Naming]  # where blocks stand: a page's arrays, and the words of its names
 WINDOW = 1_200  # blocks that are judged together, each of which takes 10 kB for a moment
 LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
 SPEAKS = 60  # words from which a page's shape says what it is
@@ -59,22 +61,28 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 
 
-def likely_content(learned: Model, features: Floats, page: Blocks, words: Floats, kind: str) -> Floats:
+def likely_content(learned: Model, features: Features, lexicon: Floats, standing: Standing, kind: str) -> Floats:
     """How likely each block is content, by its own features and by the blocks that look the same.
 
     Of some kinds of pages also by what names mean: on grouped folds this is worth .0025 of F1 on articles (standard
     error .0008), but collections and listings lose by it. That network also learned from pages without their names, and
     is the better one on those: by .0066 (.0013) of F1 where all names are taken away.
     """
-    by_name = kind in READ_BY_NAME or sum(map(bool, page.names)) < NAMELESS * len(page.names)
-    meant = learned.meanings.columns(page) if by_name else None
-    return likelihood(agreed(learned.scores(features, meant), page, words))
+    view, naming = standing
+    meant = learned.meanings.columns(naming, view.owner) if kind in READ_BY_NAME or naming.named < NAMELESS else None
+    return likelihood(agreed(learned.scores(features, lexicon, meant), view.kind, view.words))
+
+
+def standing_of(page: Blocks) -> Standing:
+    """Where the blocks of a page stand."""
+    view = view_of(page)
+    return view, naming_of(page, view.parent)
 
 
 def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
     """Of each block how likely it is content, and its words; what kind of page they are of."""
-    learned = model()
-    features, words = describe(page, signals)
-    features = np.concatenate([features.T[learned.columns], columns(page, words, learned.names).T]).T
-    kind = learned.kinds.of(mean_of(features, words)) if float(words.sum()) >= SPEAKS else ""
-    return likely_content(learned, features, page, words, kind), words, kind
+    learned, (view, naming) = model(), standing_of(page)
+    features = describe(page, signals, view)
+    words, lexicon = view.words, columns(naming, view.owner, view.words, learned.names)
+    kind = learned.kind(features, lexicon, words) if float(words.sum()) >= SPEAKS else ""
+    return likely_content(learned, features, lexicon, (view, naming), kind), words, kind

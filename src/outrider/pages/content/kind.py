@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from outrider.pages.content.features import Features
+
 Floats = NDArray[np.float32]
 # The order is the model's.
 KINDS = ("article", "documentation", "service", "forum", "product", "collection", "listing")
@@ -15,7 +17,7 @@ class Kinds:
     """A linear classifier.
 
     Attributes:
-        mean, scale: Of the features, which are those that the model of blocks sees.
+        mean, scale: Of the features, which are those that the model of blocks sees (see `mean_of`).
         weights: One column for each kind.
         bias: One for each kind.
     """
@@ -30,7 +32,9 @@ class Kinds:
         return KINDS[int(np.argmax((features - self.mean) * self.scale @ self.weights + self.bias))]
 
 
-def mean_of(features: Floats, words: Floats) -> Floats:
-    """The features of a page: the mean of its blocks, each counted by its words."""
+def mean_of(features: Features, lexicon: Floats, words: Floats) -> Floats:
+    """The features of a page, the lexicon's columns behind them: the mean of its blocks, each counted by its words."""
     mass = words + np.float32(0.5)
-    return (mass / mass.sum()) @ features
+    mass /= mass.sum()
+    lines = np.bincount(features.line, mass).astype(np.float32)
+    return np.concatenate([features.own @ mass, features.general, lines @ features.lines, lexicon @ mass])

@@ -5,28 +5,30 @@ The file `content.npz` beside this module holds all of it; `evals/extraction/tra
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.pages.content.kind import Kinds
+from outrider.pages.content.features import Features
+from outrider.pages.content.kind import Kinds, mean_of
 from outrider.pages.content.meanings import Meanings
+from outrider.pages.content.network import Network, network, used
 
 Floats = NDArray[np.float32]
 FILE = Path(__file__).with_name("content.npz")
 
 
-@dataclass(slots=True)
+@dataclass
 class Model:
     """Standardised features in, scores out.
 
     Attributes:
         columns: Which of the features are used.
         mean, scale: Of the columns and the lexicon's columns behind them.
-        layers: Weights and biases in turn.
+        layers: Weights and biases in turn; as they are stored, in halves.
         by_name: The same of the network that is told what names mean as well.
         meanings: Vectors of the words of names.
         names: Weights of the words of classes and ids.
@@ -37,40 +39,35 @@ class Model:
     columns: NDArray[np.int64]
     mean: Floats
     scale: Floats
-    layers: list[Floats]
-    by_name: list[Floats]
+    layers: list[NDArray[np.floating]]
+    by_name: list[NDArray[np.floating]]
     meanings: Meanings
     names: dict[str, float]
     kinds: Kinds
     provenance: dict[str, Any]
 
-    def scores(self, features: Floats, meant: Floats | None = None) -> Floats:
-        """How likely each row is content, as the logarithm of the odds.
+    def kind(self, features: Features, lexicon: Floats, words: Floats) -> str:
+        """What kind of page it is."""
+        return self.kinds.of(mean_of(features, lexicon, words)[used(self.columns)])
+
+    def scores(self, features: Features, lexicon: Floats, meant: Floats | None = None) -> Floats:
+        """How likely each block is content, as the logarithm of the odds.
 
         Args:
-            features: Of each block those that are used, with the lexicon's columns behind them.
-            meant: Of each block what its names mean (see `Meanings.columns`), if that shall count.
+            features: What is known of the blocks.
+            lexicon: The lexicon's columns, a row for each.
+            meant: What the names of blocks mean (see `Meanings.columns`), if that shall count.
         """
-        count, width = features.shape
-        more = 0 if meant is None else meant.shape[1]
-        rows = np.empty((width + more, count), np.float32).T
-        plain = rows[:, :width]
-        np.subtract(features, self.mean, out=plain)
-        plain *= self.scale
-        np.clip(plain, -4, 4, out=plain)
-        if meant is None:
-            return _through(self.layers, rows)
-        rows[:, width:] = meant
-        return _through(self.by_name, rows)
+        chosen = self._plain if meant is None else self._named
+        return chosen.scores(features, lexicon, meant)
 
+    @cached_property
+    def _plain(self) -> Network:
+        return network(self.layers, used(self.columns), self.mean, self.scale)
 
-def _through(layers: list[Floats], rows: Floats) -> Floats:
-    last = len(layers) - 2
-    for at in range(0, last, 2):
-        rows = rows @ layers[at]
-        rows += layers[at + 1]
-        np.maximum(rows, 0, out=rows)
-    return (rows @ layers[last] + layers[last + 1])[:, 0]
+    @cached_property
+    def _named(self) -> Network:
+        return network(self.by_name, used(self.columns), self.mean, self.scale)
 
 
 def likelihood(scores: Floats) -> Floats:
@@ -95,8 +92,8 @@ def model() -> Model:
         )
 
 
-def _layers(stored: Any, name: str) -> list[Floats]:
-    return [stored[f"{name}{at}"].astype(np.float32) for at in range(int(stored["layers"]))]
+def _layers(stored: Any, name: str) -> list[NDArray[np.floating]]:
+    return [stored[f"{name}{at}"] for at in range(int(stored["layers"]))]
 
 
 def _words(stored: Any, name: str) -> dict[str, float]:

@@ -104,12 +104,10 @@ ROLE_BITS = {role: 1 << NUMBER[name] for role, name in ROLES.items()}
 PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\dA-Za-z_]+")
 APART = bytes(code if chr(code).islower() else 32 for code in range(128)) + bytes(128)  # the same, of small letters
 LIMIT = 300  # characters of a class attribute that are looked at
-MEMORY = 10_000  # names whose bits are remembered
-PARTED = 1_000  # names whose parts are: those of one page are asked for twice
+MEMORY = 2_000  # names that are remembered: those of a page, and of others of its site; sites share few
 
 _known: dict[str, int] = {}
-_tokens: dict[str, int] = {}
-_parts: dict[str, list[str]] = {}
+_read: dict[str, tuple[int, list[str]]] = {}
 
 
 def bits(names: str) -> int:
@@ -120,8 +118,7 @@ def bits(names: str) -> int:
             _known.clear()
         found = 0
         for name in names[:LIMIT].split():
-            known = _tokens.get(name)
-            found |= _read(name) if known is None else known
+            found |= (_read.get(name) or _parted(name))[0]
         _known[names[:LIMIT]] = found
     return found
 
@@ -131,29 +128,30 @@ def role(name: str) -> int:
     return ROLE_BITS.get(name.strip().lower(), 0)
 
 
-def parts_of(name: str) -> list[str]:
-    """The words that a class or id is made of, in lower case and in order."""
-    parts = _parts.get(name)
-    if parts is None:
-        if len(_parts) > PARTED:
-            _parts.clear()
-        parts = _parts[name] = _split(name)
-    return parts
+def words_of(name: str) -> list[str]:
+    """The words of a class or id in lower case and in order, then, if there are several, all of them as one."""
+    return (_read.get(name) or _parted(name))[1]
 
 
-def _split(name: str) -> list[str]:
-    if name.islower() and name.isascii():
-        return name.encode().translate(APART).decode().split()
+def _parted(name: str) -> tuple[int, list[str]]:
+    """The categories of one name, of its words and of all of them written as one, and the words; remembered."""
+    plain = name.islower() and name.isascii()
+    if plain and name.isalpha():
+        words, found = [name], BITS.get(name, 0)
+    else:
+        words, found = name.encode().translate(APART).decode().split() if plain else _cased(name), BITS.get(name, 0)
+        for word in words:
+            if word in BITS:
+                found |= BITS[word]
+        if len(words) > 1:
+            words.append("".join(words))
+            if words[-1] in BITS and words[-1] == name.replace("_", "").replace("-", "").lower():
+                found |= BITS[words[-1]]
+    if len(_read) > MEMORY:
+        _read.clear()
+    known = _read[name] = found, words
+    return known
+
+
+def _cased(name: str) -> list[str]:
     return [part.lower() for part in PARTS.findall(name)]
-
-
-def _read(name: str) -> int:
-    """The categories of one name: of its words, and of all of them written as one; remembered."""
-    found = BITS.get(name.replace("_", "").replace("-", "").lower(), 0)
-    for part in parts_of(name):
-        if part in BITS:
-            found |= BITS[part]
-    if len(_tokens) > MEMORY:
-        _tokens.clear()
-    _tokens[name] = found
-    return found

@@ -6,6 +6,7 @@ import pytest
 from outrider.pages.content.alike import agreed
 from outrider.pages.content.copies import without_copies
 from outrider.pages.content.main import main_content, parsed
+from outrider.pages.content.view import view_of
 from outrider.pages.content.walk import cut_into_blocks
 
 ONE = "The river ran under the market square in a pipe of concrete for sixty years before anybody asked why."
@@ -56,11 +57,11 @@ def test_items_of_one_list_are_judged_together():
     items = "".join(f"<li class=card>{name}" for name in ("Aber", "Borth", "Conwy", "Deganwy"))
     page = cut_into_blocks(parsed(f"<p>Ports of the coast<ul>{items}</ul>").body)
     scores, words = np.array([3, 2, 2, 2, -2], np.float32), np.ones(5, np.float32)
-    found = agreed(scores, page, words)
+    found = agreed(scores, view_of(page).kind, words)
     assert found.tolist() == [3, 1.5, 1.5, 1.5, -0.5]
 
 
 def test_fewer_than_three_of_a_kind_are_judged_alone():
     page = cut_into_blocks(parsed("<p>Ports of the coast<ul><li>Aber<li>Borth</ul>").body)
     scores = np.array([3, 2, -2], np.float32)
-    assert agreed(scores, page, np.ones(3, np.float32)).tolist() == scores.tolist()
+    assert agreed(scores, view_of(page).kind, np.ones(3, np.float32)).tolist() == scores.tolist()

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from outrider.pages.content.blocks import Blocks
+from outrider.pages.content.judge import standing_of
 from outrider.pages.content.main import parsed
 from outrider.pages.content.meanings import Meanings, places
 from outrider.pages.content.model import model
@@ -12,7 +14,12 @@ TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
 
 
 def told(html: str) -> np.ndarray:
-    return Meanings(TABLE).columns(cut_into_blocks(parsed(html).body))
+    return meant(Meanings(TABLE), cut_into_blocks(parsed(html).body))
+
+
+def meant(table: Meanings, page: Blocks) -> np.ndarray:
+    view, naming = standing_of(page)
+    return table.columns(naming, view.owner).T
 
 
 def vector(names: str) -> np.ndarray:
@@ -33,10 +40,10 @@ def test_the_body_and_elements_without_names_say_nothing():
 def test_a_page_says_the_same_whatever_was_read_before():
     table = Meanings(TABLE)
     first, second = (cut_into_blocks(parsed(f"<p class='{name}'>Some words").body) for name in ("left", "right"))
-    before = table.columns(first)
-    table.columns(second)
-    assert (table.columns(first) == before).all()
-    assert (table.columns(second) != before).any()
+    before = meant(table, first)
+    meant(table, second)
+    assert (meant(table, first) == before).all()
+    assert (meant(table, second) != before).any()
 
 
 def test_parts_of_names_and_names_as_wholes_are_words():
