@@ -9,6 +9,8 @@ OPEN, NAME, BEFORE, ATTRIBUTE, AFTER, ASSIGNED, BARE, DOUBLE, SINGLE = (1 << eac
 STATES = (OPEN, NAME, BEFORE, ATTRIBUTE, AFTER, ASSIGNED, BARE, DOUBLE, SINGLE)
 WHITE, LETTER, SLASH, BEGIN, END, EQUAL = " ", "a", "/", "<", ">", "="
 LEFT = 0  # the tag has ended, or was none
+ANY, VALUED = sum(STATES), ATTRIBUTE | AFTER
+NEAR = 3_000  # bytes before a place
 # Where each state goes at which sign; at any other it goes to what stands behind "".
 STEPS: dict[int, dict[str, int]] = {
     OPEN: {LETTER: NAME, SLASH: OPEN, "": LEFT},
@@ -24,27 +26,47 @@ STEPS: dict[int, dict[str, int]] = {
 
 
 class Assigning:
-    """Follows a source; asked about places in order, it looks at each byte once.
+    """Follows a source; asked about places in order, it looks at each byte twice at most.
+
+    First it begins a little before the place, as if anything could be so there: most of what could not be shows soon.
+    Only what still may be so is followed from the source's beginning on.
 
     Args:
         source: The source.
     """
 
     def __init__(self, source: bytes) -> None:
-        self._source = source
-        self._at = self._states = 0
+        self._near = _Follower(source)
+        self._whole = _Follower(source)
 
     def at(self, place: int) -> bool:
         """Whether the `=` there may stand between an attribute's name and its value."""
-        states, rows = self._states, ROWS
-        for code in self._source[self._at : place]:
-            states = rows[states][code]
-        self._at, self._states = max(place, self._at), states
-        return bool(states & (ATTRIBUTE | AFTER))
+        if place - self._near.at > NEAR:
+            self._near.at, self._near.states = place - NEAR, ANY
+        return bool(self._near.follow(place) & VALUED) and bool(self._whole.follow(place) & VALUED)
 
     def ended(self, at: int) -> None:
         """What follows is left out until there, with a `>` in its place."""
-        self._at, self._states = at, ROWS[self._states][ord(END)]
+        for each in (self._near, self._whole):
+            each.at, each.states = at, ROWS[each.states][ord(END)]
+
+
+class _Follower:
+    """What may be so at a place in a source."""
+
+    __slots__ = ("at", "source", "states")
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.at = self.states = 0
+
+    def follow(self, place: int) -> int:
+        """The states at a place."""
+        states, rows = self.states, ROWS
+        for code in self.source[self.at : place]:
+            states = rows[states][code]
+        self.at, self.states = max(place, self.at), states
+        return states
 
 
 class _Rows(dict[int, list[int]]):

@@ -15,20 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.assigning import Assigning
+from outrider.pages.content.tags import END_OF_COMMENT, ENDS, RAW, SILENT, tags_of
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
-SILENT = b"script style textarea title xmp iframe noembed noframes".split()
-RAW = re.compile(rb"<(?=[!stxinSTXIN])(?:!--|(" + b"|".join(SILENT) + rb")(?=[\s/>]))", re.IGNORECASE)
-ENDS = {b"<!--": re.compile(rb"--!?>")} | {
-    b"<" + name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for name in SILENT
-}
-NAMES = re.compile(rb"<(/?[a-zA-Z][a-zA-Z0-9-]{0,30})")
+NAMED = re.compile(rb"</?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
 FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
-BEGIN, END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b"<>=\"' ", b" \t\n\r\f\v"
+END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b">=\"' ", b" \t\n\r\f\v"
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
 DRAWING = re.compile(rb"<svg[\s>][^\f]*?</svg", re.IGNORECASE)  # without a script that holds tags
@@ -46,6 +42,7 @@ REOPENED = 60  # formatting elements left open
 PIECE = 250_000  # bytes that are looked at together
 PARTS = 100_000  # elements that formatting left open may become, one in each paragraph
 UNSEEN = 10_000  # tags in scripts and comments from which these may be none, but begin in an attribute
+TRIES = 16  # ends of tags that are looked at for one that is surely none of a value
 TAGS = 50_000  # elements; of 1,497 pages none has more than 16,000
 
 
@@ -54,22 +51,42 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
 
     What is looked at is four times as long: pictures inside of attributes must not use up the limit.
     """
-    source = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
-    if b"/></noscript" in source or b"/> </noscript" in source:
-        source = OPEN_FRAME.sub(b"", source)
+    whole = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
+    source = _bounded(whole, limit)
+    found = tags_of(source)
+    if found.framed:
+        source = _bounded(OPEN_FRAME.sub(b"", whole), limit)
+        found = tags_of(source)
+    if _is_harmless(found.names, source, tags, _markup):
+        if found.begun - found.names.total() <= UNSEEN:
+            return source
+        names = tags_of(source, silent=True).names
+        if _is_harmless(names, source, tags, bytes):
+            return source
+        return _thinned(source, tags, _most(names))
+    return _thinned(_markup(source), tags, _most(found.names))
+
+
+def _bounded(source: bytes, limit: int) -> bytes:
+    """So many bytes of a source in which no tag is long."""
     source = _gaps_cut(source, b"<", _short)
     first = source.find(b">")
     if first < 0 or first > LONG:
         first = len(source) if first < 0 else first
         source = _ended(source[:first]) + source[first:]
-    source = _shortened(_gaps_cut(source, b">", _ended)[:limit])
-    for markup in (_markup(source), source):
-        names = _names(markup)
-        if names.total() > tags or (_suspect(names) and _suspect(names - _drawn(markup))):
-            return _thinned(markup, tags, max(0, min(REOPENED, PARTS // max(1, names.total()))))
-        if np.count_nonzero(np.frombuffer(source, np.uint8) == BEGIN) - names.total() <= UNSEEN:
-            break
-    return source
+    return _shortened(_gaps_cut(source, b">", _ended)[:limit])
+
+
+def _is_harmless(names: Counter[bytes], source: bytes, tags: int, part: Callable[[bytes], bytes]) -> bool:
+    """Whether so many tags of these names, which stand in a part of the source, can be built as they are."""
+    if names.total() > tags:
+        return False
+    return not _suspect(names) or not _suspect(names - _drawn(part(source)))
+
+
+def _most(names: Counter[bytes]) -> int:
+    """How many elements for formatting may be left open."""
+    return max(0, min(REOPENED, PARTS // max(1, names.total())))
 
 
 def _gaps_cut(source: bytes, sign: bytes, cut: Callable[[bytes], bytes]) -> bytes:
@@ -98,13 +115,14 @@ def _shortened(source: bytes) -> bytes:
     for start in _quoting(source):
         if start < end or (assigning and not assigning.at(start)):
             continue
-        end = _end_of_tag(source, start)
+        end = _end_of_tag(source, start, min(len(source), start + LONG + 1))
         if end - start <= LONG:
             continue
         assigning = assigning or Assigning(source)
         if not assigning.at(start):
             end = start
             continue
+        end = _end_of_tag(source, start, len(source))
         parts += (source[at:start], b">")
         # What ends a script may be quoted, or end one that was taken for a tag.
         closed = CLOSED.search(source, start, end) if len(parts) < SCRIPTS else None
@@ -114,10 +132,10 @@ def _shortened(source: bytes) -> bytes:
 
 
 def _quoting(source: bytes) -> Iterator[int]:
-    """Where the signs of equality are whose quoted values hold a `>`, in order."""
+    """Where the signs of equality are whose quoted values hold a `>`, in order, as far as their tags may be long."""
     codes = np.frombuffer(source, np.uint8)
     last = [-1, -1]  # the sign before the piece, if it is this quotation mark
-    for start in range(0, len(source), PIECE):
+    for start in range(_unsure(source), len(source), PIECE):
         piece = codes[start : start + PIECE]
         signs = np.flatnonzero((piece == DOUBLE) | (piece == SINGLE) | (piece == END))
         kinds, found = piece[signs], list[int]()
@@ -128,6 +146,31 @@ def _quoting(source: bytes) -> Iterator[int]:
             opened = opened[(near == EQUAL) | (near <= BLANK)].tolist()
             found += [sign for each in opened if (sign := _assigned(source, each)) >= 0]
         yield from sorted(found)
+
+
+def _unsure(source: bytes) -> int:
+    """From where on tags may be long: up to there an end that stands in no value is always near.
+
+    Between two of these ends no tag is longer than the way from one to the other, or none is long as far as it goes.
+    """
+    at = 0
+    while at < len(source):
+        end = source.rfind(b">", at + 1, at + LONG)
+        end = end if end >= 0 else source.find(b">", at + 1)
+        if end < 0:
+            return len(source)
+        tries = TRIES
+        while _is_quoted(source, at + 1, end):
+            end, tries = source.rfind(b">", at + 1, end), tries - 1
+            if end < 0 or not tries:
+                return at
+        at = end
+    return at
+
+
+def _is_quoted(source: bytes, start: int, at: int) -> bool:
+    """Whether what stands there may be part of a value that began behind the start."""
+    return any((mark := source.rfind(sign, start, at)) >= 0 and _assigned(source, mark) >= 0 for sign in (b'"', b"'"))
 
 
 def _before_ends(signs: NDArray[np.int64], ends: NDArray[np.bool_], last: int) -> tuple[NDArray[np.int64], int]:
@@ -148,14 +191,14 @@ def _assigned(source: bytes, quote: int) -> int:
     return at if at >= 0 and source[at] == EQUAL else -1
 
 
-def _end_of_tag(source: bytes, start: int) -> int:
-    """Where a tag ends, of which a value begins at `start`."""
-    return next((each.end() for each in VALUE.finditer(source, start) if each[0] == b">"), len(source))
+def _end_of_tag(source: bytes, start: int, limit: int) -> int:
+    """Where a tag ends, of which a value begins at `start`; no further than the limit."""
+    return next((each.end() for each in VALUE.finditer(source, start, limit) if each[0] == b">"), limit)
 
 
 def _ended(part: bytes) -> bytes:
     """What stands between two `>`: a tag in it that does not end soon is left with no attributes."""
-    found = NAMES.search(part)
+    found = NAMED.search(part)
     if not found or len(part) - found.start() <= LONG:
         return part
     return part[: found.end()]
@@ -165,20 +208,12 @@ def _markup(source: bytes) -> bytes:
     """The source without comments and scripts: an end tag in these ends nothing."""
     parts, at = [], 0
     while found := RAW.search(source, at):
-        close = ENDS[found[0].lower()].search(source, found.end())
+        close = (ENDS[found[1].lower()] if found[1] else END_OF_COMMENT).search(source, found.end())
         end = close.start() if close else len(source)
         tags = found[1] and source.find(b"<", found.end(), end) >= 0
         parts += (source[at : found.start()], SEAM if tags else GAP)
         at = close.end() if close else len(source)
     return b"".join([*parts, source[at:]]) if parts else source
-
-
-def _names(markup: bytes) -> Counter[bytes]:
-    """How often each name is opened and, behind a slash, closed."""
-    names: Counter[bytes] = Counter()
-    for at in range(0, len(markup), PIECE):
-        names.update(NAMES.findall(markup, at, min(len(markup), at + PIECE)))
-    return names
 
 
 def _short(part: bytes) -> bytes:
@@ -192,21 +227,21 @@ def _short(part: bytes) -> bytes:
     return (name[0] if name else b"p") + (part[found.end() :] or b">")
 
 
-def _suspect(names: "Counter[bytes]") -> bool:
+def _suspect(names: Counter[bytes]) -> bool:
     """Whether so much is opened and not closed that a tree could become too deep."""
     if names.total() <= REOPENED:
         return False
     opened: Counter[bytes] = Counter()
     for name, count in names.items():
         closing = name[:1] == b"/"
-        opened[name[closing:].lower()] += -count if closing else count
+        opened[name[closing:]] += -count if closing else count
     deep = sum([count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL])
     return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
 
 
 def _drawn(markup: bytes) -> Counter[bytes]:
     """How often each shape of a drawing closes itself, which only elements of drawings can."""
-    drawings = (name for drawing in DRAWING.finditer(markup) for name in DRAWN.findall(drawing[0]))
+    drawings = (name.lower() for drawing in DRAWING.finditer(markup) for name in DRAWN.findall(drawing[0]))
     return Counter(islice(drawings, SHAPES))
 
 
