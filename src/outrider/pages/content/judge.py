@@ -56,7 +56,7 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely)
+    chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely, kind)
     chosen = headed(page, chosen, likely)
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 

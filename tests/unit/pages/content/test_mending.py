@@ -95,3 +95,14 @@ def test_what_is_not_half_of_a_list_brings_nothing_with_it(source: str, dropped:
     page = cut_into_blocks(parsed(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     assert completed(page, chosen, np.full(len(page.texts), 0.2, np.float32)) == chosen
+
+
+@pytest.mark.parametrize(("kind", "is_kept"), [("service", True), ("listing", True), ("article", False), ("", False)])
+def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept: bool):
+    card = "<div><h3>{0}</h3><p>A long word about {0}.</p><p><a href=/x>More on {0}</a></p></div>"
+    page = cut_into_blocks(parsed(card.format("Aber") + card.format("Borth")).body)
+    chosen = [0, 1, 3, 4]
+    likely = np.full(len(page.texts), 0.2, np.float32)
+    assert (2 in completed(page, chosen, likely, kind)) == is_kept
+    assert 5 not in completed(page, chosen, likely, kind)
+    assert 2 not in completed(page, chosen, likely * np.float32(0.1), kind)
