@@ -16,6 +16,7 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.pdf_layout import Block, blocks
 from outrider.pages.readers.parts.pdf_lines import Line
 from outrider.pages.readers.parts.pdf_page import Page, read_page
+from outrider.pages.readers.parts.pdf_scripts import leftward
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.text import fenced
@@ -185,7 +186,7 @@ class Book:
 
     def _write(self, block: Block, page: int) -> None:
         if block.kind == "table":
-            self.draft.rows(block.rows)
+            self.draft.rows(leftward(block.rows))
         elif block.kind == "code":
             self.draft.add(fenced(block.listing, ""))
         elif level := self._level(block, page):

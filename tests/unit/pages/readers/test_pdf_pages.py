@@ -227,3 +227,33 @@ def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_righ
                 content += words(72 if not column else ends[column] - width, y - 13 * at, line) if line else ""
         y -= 13 * (row[0].count("/") + 1)
     assert read(page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
+
+
+def test_what_is_written_from_the_top_down_is_read_from_the_right():
+    lines = "吾輩は猫である", "名前はまだ無い", "どこで生れたか"
+    content = "".join(
+        f"BT /F9 14 Tf {500 - 24 * at} 700 Td <{line.encode('utf-16-be').hex()}> Tj ET\n"
+        for at, line in enumerate(lines)
+    )
+    font = (
+        "<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /UniJIS-UCS2-V /DescendantFonts [ << /Type "
+        "/Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) "
+        "/Supplement 2 >> /DW 1000 >> ] >>"
+    )
+    assert body(read(page(content, "/Resources << /Font << /F9 5 0 R >> >>", font))) == "".join(lines)
+
+
+def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way():
+    words = [(400, 700, "cba"), (200, 700, "fed"), (400, 680, "2020"), (200, 680, "12"), (400, 660, "2021"),
+             (200, 660, "13"), (300, 600, "fed \\(ihg\\) cba")]  # fmt: skip
+    content = "".join(f"BT /F9 12 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in words)
+    cmap = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /H def /CMapType 2 def "
+        "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfrange <61> <7a> <05d0> <20> <40> <0020> endbfrange "
+        "endcmap end end"
+    )
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+    stream = f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream"
+    document = read(page(content, "/Resources << /Font << /F9 5 0 R >> >>", font, stream))
+    assert document.tables == [[["אבג", "דהו"], ["2020", "12"], ["2021", "13"]]]
+    assert body(document).endswith("אבג (זחט) דהו")

@@ -13,9 +13,10 @@ from statistics import median
 
 from outrider.pages.readers.parts.pdf_figures import with_figures
 from outrider.pages.readers.parts.pdf_lines import Cell, Line
+from outrider.pages.readers.parts.pdf_scripts import RIGHT_TO_LEFT, downward
 from outrider.pages.readers.parts.pdf_wrapped import wrapped
 
-BULLET = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)")
+BULLET = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)" + f"|^[•●▪■◦](?=[{RIGHT_TO_LEFT}])")
 NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
 MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 APART = 4.0  # of the type size that a marker stands before its item at most
@@ -85,7 +86,7 @@ def blocks(lines: list[Line]) -> list[Block]:
     """The blocks of a page in reading order."""
     found: list[Block] = []
     aslant = [line for line in lines if line.aslant]
-    rows = with_figures(_rows([line for line in lines if not line.aslant]))
+    rows = with_figures(_rows(downward([line for line in lines if not line.aslant])))
     runs = list(_runs(ordered(wrapped(rows))))
     edges = _edges([run for run in runs if isinstance(run, Line)])
     for run in runs:

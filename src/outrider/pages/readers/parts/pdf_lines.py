@@ -31,6 +31,8 @@ SMALLER = 0.8  # of the type size before them: digits that are so may be raised
 ABOVE, BELOW = 0.15, 0.08  # of the type size before them, by which they stand off the line
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+# Brackets that PDFium leaves as they are drawn where the words around them run to the left.
+OPENED, CLOSED = re.compile(r"(?<!\S)\)(?=[\u0590-\u08ff])"), re.compile(r"(?<=[\u0590-\u08ff])\((?!\S)")
 WHITE = 250  # of 255
 FAINT = 13  # of 255: ink that lets all but a twentieth of the paper through
 NAME = 128  # bytes of a font's name
@@ -115,6 +117,7 @@ class Characters:
         # One letter an index, except where PDFium or UTF-16 sees it otherwise: then each is asked for.
         self.text = text if len(text) == count else "".join(map(self._letter, range(count)))
         self.text = shown(self.text)  # as many letters as before
+        self.text = OPENED.sub("(", CLOSED.sub(")", self.text))
         self._box = pdfium.FS_RECTF()
         if not self.text.isspace():
             self.text = RAISED.sub(self._raised, self.text)
