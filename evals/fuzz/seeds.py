@@ -1,7 +1,11 @@
 """Small documents of every kind to begin with, by the suffix that they would have."""
 
+import gzip
+import io
+import lzma
 import struct
 import sys
+import tarfile
 from pathlib import Path
 
 TESTS = Path(__file__).parents[2] / "tests"
@@ -71,6 +75,10 @@ PLAIN = {
     "md": b"---\ntitle: Lights\n---\n# Lights\n\n- [one](one.html)\n\n```py\nx\n```\n",
     "txt": "Lïghts\n\nThe old light\n".encode("utf-16"),
     "tsv": b"a\tb\n1\t2\n",
+    "ics": b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Regatta\\, big\r\nDTSTART;TZID=Europe/Vienna:20260704T093000\r\n"
+    b'DESCRIPTION:Bring a bo\r\n at.\r\nORGANIZER;CN="Ida":MAILTO:ida@h.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n',
+    "vcf": b"BEGIN:VCARD\r\nN;ENCODING=QUOTED-PRINTABLE:M=C3=A4rz;Th=\r\n=C3=A9a\r\nTEL;TYPE=cell:12\r\nEND:VCARD\r\n",
+    "csv.gz": gzip.compress(b"a,b\n1,2\n"),
 }
 
 
@@ -84,4 +92,16 @@ def files() -> dict[str, bytes]:
     found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
     found["doc"] = (TESTS / "data" / "documents" / "tides.doc").read_bytes()
     found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
+    found["tar"] = _tarred()
+    found["tar.xz"] = lzma.compress(found["tar"])
     return found | PLAIN
+
+
+def _tarred() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in ("lights.csv", "more/a.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = len(name)
+            archive.addfile(member, io.BytesIO(name.encode()))
+    return out.getvalue()
