@@ -67,6 +67,12 @@ def test_elements_that_name_the_author_and_nothing_else_break_nothing(tag: str):
     assert extract(f"<{tag} itemprop=author></{tag}><p>Words that are read.").text == "Words that are read."
 
 
+@pytest.mark.parametrize("tag", ["table", "pre", "ul", "dl", "blockquote"])
+def test_hundreds_of_what_is_looked_at_as_a_whole_take_no_longer_inside_of_each_other(tag: str):
+    page = f"<{tag}>" * 390 + "<p>The old light</p>" * MANY
+    assert extract(page, main=True).text.count("The old light") > MANY / 2
+
+
 def test_thousands_of_blocks_in_one_heading_take_no_longer_than_their_length():
     page = "<h1>Lights" + "<article><p>The old light</p></article>" * MANY
     assert extract(page, main=False).text.count("The old light") == MANY

@@ -8,7 +8,7 @@ cost nothing, and keep .0040 more of the items in the content and .0034 more of 
 they keep .031 and .011 more of the links; on articles and in forums they cost .0001 and .0012, and stay out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -164,23 +164,34 @@ def is_heading(page: Blocks, block: int) -> bool:
 
 
 def _listings(page: Blocks) -> list[range]:
-    """The blocks of each listing."""
-    ranges = [range(row[5], page.last[at]) for at, row in enumerate(page.elements) if row[1] == PRE]
-    return [blocks for blocks in ranges if blocks]
+    """The blocks of each listing that is not part of another."""
+    found = list[range]()
+    for at, row in enumerate(page.elements):
+        if row[1] == PRE and row[5] < page.last[at] and (not found or row[5] >= found[-1].stop):
+            found.append(range(row[5], page.last[at]))
+    return found
 
 
 def _tables_of_data(page: Blocks) -> list[range]:
     """The blocks of each table that has headings or columns, holds no other table, and no long texts."""
-    tables = [(at, range(row[5], page.last[at])) for at, row in enumerate(page.elements) if row[1] == TABLE]
-    return [blocks for table, blocks in tables if len(blocks) >= FEWEST and _is_data(page, table, blocks)]
+    tables = {at: range(row[5], page.last[at]) for at, row in enumerate(page.elements) if row[1] == TABLE}
+    plain = tables.keys() - {_table_around(page, table, tables) for table in tables}
+    found = [(table, blocks) for table, blocks in tables.items() if table in plain and len(blocks) >= FEWEST]
+    return [blocks for table, blocks in found if _is_data(page, table, blocks)]
+
+
+def _table_around(page: Blocks, table: int, tables: Container[int]) -> int:
+    """The table that a table stands in; -1 for none."""
+    at = page.elements[table][0]
+    while at >= 0 and at not in tables:
+        at = page.elements[at][0]
+    return at
 
 
 def _is_data(page: Blocks, table: int, blocks: range) -> bool:
     if any(len(page.texts[block]) >= LONGEST for block in blocks):
         return False
     tags = {page.elements[at][1] for at in range(table + 1, page.rows[blocks[-1]][0] + 1)}
-    if TABLE in tags:
-        return False
     return HEADED in tags or 2 * sum([_has_columns(page, block) for block in blocks]) >= len(blocks)
 
 
