@@ -15,6 +15,12 @@ from outrider.pages.readers.parts.writing import Draft
 
 MESSAGES = 200  # of a mailbox that are shown
 ATTACHMENTS = 100
+STUB = 0.4  # of the length of a message's HTML: a shorter plain text only says that there is HTML
+TNEF = ("application/ms-tnef", "application/vnd.ms-tnef")
+PACKED = (
+    "(winmail.dat is what Outlook packs attachments and formatting into, and nothing here unpacks it: ask for the "
+    "message as HTML or plain text, or for its files one by one)"
+)
 POSTMARK = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]{1,300}\d{4}[^\n]{0,20}\n")
 FIELD = re.compile(rb"\A\s*(?:From [^\n]*\n)?[!-9;-~]{1,100}:", re.ASCII)
 QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -85,6 +91,8 @@ def _write(draft: Draft, mail: Mail, level: int) -> None:
         draft.add("Attachments:")
         for each in mail.attachments[:ATTACHMENTS]:
             draft.item(0, f"{each['name']} ({each['content_type']}, {each['size']} bytes)")
+        if any(each["content_type"] in TNEF or each["name"].lower() == "winmail.dat" for each in mail.attachments):
+            draft.add(PACKED)
         if len(mail.attachments) > ATTACHMENTS:
             draft.add(f"(… and {len(mail.attachments) - ATTACHMENTS} more)")
     for inner in mail.forwarded:
@@ -92,16 +100,21 @@ def _write(draft: Draft, mail: Mail, level: int) -> None:
 
 
 def _text(draft: Draft, mail: Mail) -> None:
-    if mail.text.strip() or not mail.html:
+    page = _shown(draft, mail) if mail.html else None
+    if page is None or len(mail.text.strip()) >= STUB * len(page.text):
         draft.add(mail.text.strip())
         for found in ADDRESS.findall(mail.text[:1_000_000])[:1_000]:
             draft.address(found.rstrip(".,;:!?"))
         return
-    page = extract(mail.html, url=_base(mail), main=False, chars=draft.source.chars, tags=draft.source.tags)
     draft.add(page.markdown)
     draft.tables += page.tables[:100]
     for link in page.links:
         draft.address(link.url, link.text)
+
+
+def _shown(draft: Draft, mail: Mail) -> Document:
+    """The message as programs show it that show HTML."""
+    return extract(mail.html, url=_base(mail), main=False, chars=draft.source.chars, tags=draft.source.tags)
 
 
 def _page(source: Source, mail: Mail) -> Document:

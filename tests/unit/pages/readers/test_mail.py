@@ -115,3 +115,21 @@ def test_any_headers_are_read_or_refused_by_name(headers: list[tuple[str, str]],
         read(head.encode() + b"\n--a\n" + body, "x.eml")
     except OutriderError as error:
         assert error.hint  # noqa: PT017
+
+
+def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
+    mail = message()
+    mail.set_content("Please look at this in a program that shows HTML.")
+    mail.add_alternative("<h1>Tides</h1>" + "<p>The tide comes in twice a day.</p>" * 20, subtype="html")
+    assert "# Tides\n\nThe tide comes in" in read(mail.as_bytes()).markdown
+    whole = message()
+    whole.set_content("The tide comes in twice a day. " * 20)
+    whole.add_alternative("<p>" + "The tide comes in twice a day. " * 20 + "<b>!</b></p>", subtype="html")
+    assert "**" not in read(whole.as_bytes()).markdown
+
+
+def test_what_only_outlook_unpacks_is_told_with_a_way_out():
+    mail = message()
+    mail.set_content("See the file.")
+    mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")
+    assert "ask for the message as HTML or plain text" in read(mail.as_bytes()).markdown
