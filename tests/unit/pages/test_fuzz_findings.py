@@ -92,6 +92,20 @@ def test_signs_of_several_elements_make_no_markup(html: str, markdown: str):
     assert extract(html, url=URL, main=False).markdown == markdown
 
 
+@pytest.mark.parametrize(
+    "html", ["<p>a\x01bc\x02b d", "<p>a\x03*x*\x04 d", "<p>a<code>\x04b</code>c<b>\x03d</b>", "<pre>\x01i\x02</pre>a"]
+)
+def test_signs_of_control_in_a_page_are_no_marks(html: str):
+    document = extract(html, url=URL, main=False)
+    assert document.markdown.replace("\\", "").replace("**d**", "d") in (
+        "abcb d",
+        "a*x* d",
+        "a`b`cd",
+        "```\ni\n```\n\na",
+    )
+    assert words(document.markdown) == words(document.text)
+
+
 def test_words_of_a_way_back_that_is_more_than_one_stay_in_the_note():
     note = '<p>Fact<a href="#fn1" id="r1">1</a><ol><li id="fn1">Book. <a href="#r1">{}</a></ol>'
     assert extract(note.format("Jump up"), main=False).markdown == "Fact[^1]\n\n[^1]: Book."

@@ -1,13 +1,14 @@
 """Marks around words, written so that a parser of CommonMark finds them again (spec 0.31, section 6.2).
 
-While a paragraph is written its marks are single signs of control, which no text of a page holds: whether two stars are
-a mark depends on what stands around them, which is known only at the end. There marks of one kind that touch become
-one, marks between a letter and a sign of punctuation, which would be read as stars, move behind that sign, and stars of
-the text itself are kept from pairing up with marks.
+While a paragraph is written its marks are single signs of control, taken out of a page's texts before: whether two
+stars are a mark depends on what stands around them, which is known only at the end. There marks of one kind that
+touch become one, marks between a letter and a sign of punctuation, which would be read as stars, move behind that sign,
+and stars of the text itself are kept from pairing up with marks.
 """
 
 import re
 from itertools import groupby
+from typing import Any
 
 BEGIN, END = "\x01", "\x02"  # before the letter of a kind: here a mark begins or ends
 HELD, LET = "\x03", "\x04"  # between these stands what must not be taken apart: a link, code, a formula
@@ -26,6 +27,19 @@ STUCK = re.compile(r"[^\W_](?:\x01[bi])+\x03|\x04(?:\x02[bi])+[^\W_]")
 STAR = re.compile(r"(?<!\\)\*(?=\S)|(?<=\S)(?<!\\)\*")
 MARK = re.compile(r"[\x01\x02][bis]")
 CONTROL = str.maketrans("", "", "\x01\x02\x03\x04")
+
+
+def clear(texts: list[str], pieces: list[list[Any]]) -> None:
+    """Takes the signs of this module, which next to no page holds, out of a page's texts and their pieces."""
+    whole = "".join(texts)
+    if BEGIN not in whole and END not in whole and HELD not in whole and LET not in whole:
+        return
+    for number, text in enumerate(texts):
+        if (cleared := text.translate(CONTROL)) != text:
+            texts[number] = " ".join(cleared.split())
+            pieces[number] = [
+                type(piece)(piece.translate(CONTROL)) if isinstance(piece, str) else piece for piece in pieces[number]
+            ]
 
 
 def marked(core: str, kind: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from outrider.pages.content.blocks import NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.emphasis import clear
 from outrider.pages.content.escape import escaped, headed
 from outrider.pages.content.footnotes import footnotes_of, without_mark
 from outrider.pages.content.grid import grid_of
@@ -105,6 +106,7 @@ class Writer:
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
+        clear(self.page.texts, self.page.pieces)
         notes = footnotes_of(self.page, chosen)
         self.phrase.notes, self.phrase.backs = notes.labels, notes.backs
         told = [number for blocks in notes.blocks.values() for number in blocks]
