@@ -30,6 +30,9 @@ def test_sheets_have_names_titles_and_tables():
         (1, -3, "-3"),
         (0, 1e300, "1e+300"),
         (99, 7, "7"),
+        (6, -1234.5, "-1234.5 €"),
+        (7, 12, "CHF 12"),
+        (8, 123, "00123"),
     ],
 )
 def test_numbers_are_shown_as_their_formats_mean_them(style: int, number: float, shown: str):

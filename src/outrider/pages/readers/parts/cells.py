@@ -16,6 +16,8 @@ ELAPSED = frozenset({46})
 BOTH = frozenset({22})
 PERCENTS = frozenset({9, 10})
 REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+CURRENCY = re.compile(r"\[\$([^\]\-]{1,5})(?:-[0-9A-Fa-f]{1,8})?\]|([$€£¥₹₽₩฿₺₪₫₴])")
+ZEROS = re.compile(r"0{2,20}")  # numbers that are names: of places, of articles
 FIRST_GOOD = 60  # before 1 March 1900 the count is one off: it knows a 29 February that never was
 LAST = 2_958_466  # 1 January 10000
 
@@ -56,7 +58,11 @@ def area(reference: str) -> tuple[Place, Place] | None:
 
 
 class Formats:
-    """How each style of a workbook shows numbers: `date`, `time`, `both`, `elapsed`, `percent` or empty."""
+    """How each style of a workbook shows numbers.
+
+    That is `date`, `time`, `both`, `elapsed`, `percent`, `zeros 5` for so many digits at least, `before €` or
+    `behind €` for amounts of money, or empty.
+    """
 
     def __init__(self, styles: Element, *, since_1904: bool) -> None:
         given = styles.find("s:numFmts") or Element("")
@@ -75,6 +81,8 @@ class Formats:
             return number
         if kind == "percent":
             return f"{plain(value * 100)}%"
+        if " " in kind:
+            return _dressed(value, *kind.split(" ", 1))
         return self._timed(value, kind) if kind and 0 <= value < LAST else plain(value)
 
     def _timed(self, value: float, kind: str) -> str:
@@ -86,6 +94,18 @@ class Formats:
         if kind == "time" and value < 1:
             return moment.strftime("%H:%M:%S")
         return moment.date().isoformat() if kind == "date" and value % 1 == 0 else moment.isoformat(" ")
+
+
+def _dressed(value: float, kind: str, given: str) -> str:
+    """A number with its leading zeros, or with its currency."""
+    text = plain(abs(value))
+    if kind == "zeros":
+        text = text.zfill(int(given))
+    elif kind == "before":
+        text = f"{given} {text}" if given.isalpha() else f"{given}{text}"
+    else:
+        text = f"{text} {given}"
+    return f"-{text}" if value < 0 else text
 
 
 def plain(value: float) -> str:
@@ -105,7 +125,8 @@ def _named(number: str, own: dict[str, str]) -> str:
 
 def _kind(code: str) -> str:
     """What a format code makes of numbers, told by the letters of its first section outside of quotes."""
-    bare = QUOTED.sub("", code[:500].split(";", maxsplit=1)[0]).lower()
+    first = code[:500].split(";", maxsplit=1)[0]
+    bare = QUOTED.sub("", first).lower()
     if "[" in bare:
         return "elapsed"
     if "general" in bare or bare.strip() in ("", "@"):
@@ -115,4 +136,16 @@ def _kind(code: str) -> str:
     dated = "y" in bare or "d" in bare or ("m" in bare and not timed)
     if dated and timed:
         return "both"
-    return "date" if dated else "time" if timed else "percent" if "%" in bare else ""
+    return "date" if dated else "time" if timed else "percent" if "%" in bare else _worn(first, bare.strip())
+
+
+def _worn(code: str, bare: str) -> str:
+    """What a number that is no time wears: its zeros, or its currency and on which side."""
+    if ZEROS.fullmatch(bare):
+        return f"zeros {len(bare)}"
+    found = CURRENCY.search(code)
+    if found is None:
+        return ""
+    sign = (found[1] or found[2]).strip()
+    before = not any(letter in code[: found.start()] for letter in "0#?")
+    return f"{'before' if before else 'behind'} {sign}" if sign else ""
