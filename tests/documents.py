@@ -170,7 +170,8 @@ def sheet(*rows: list[Any], after: str = "", before: str = "") -> str:
 XF = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46, 165, 166, 167))
 FORMATS = (
     f'<styleSheet {SHEET}><numFmts><numFmt numFmtId="164" formatCode="[$-407]d/ mmmm yyyy;@"/>'
-    '<numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;€&quot;"/><numFmt numFmtId="166" formatCode="[$CHF-807]\\ #,##0"/>'
+    '<numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;€&quot;"/>'
+    '<numFmt numFmtId="166" formatCode="[$CHF-807]\\ #,##0"/>'
     '<numFmt numFmtId="167" formatCode="00000"/></numFmts>'
     f"<cellXfs>{XF}</cellXfs></styleSheet>"
 )
