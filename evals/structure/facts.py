@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser
 
 from evals.extraction.metric import words
+from outrider.pages.charset import decode
 
 UNSEEN = frozenset("script style template noscript head title textarea select option iframe object svg".split())  # noqa: SIM905
 _BLOCKS = (
@@ -93,7 +94,7 @@ class Sequence:
 
 def facts_of(html: bytes | str, url: str, reference: str) -> Facts:
     """The facts of a page whose main content is known as text."""
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(html if isinstance(html, str) else decode(html)[0])
     if tree.body is None:
         return Facts()
     known, sequence = Reference(reference), Sequence()

@@ -23,7 +23,9 @@ SIGNS = re.compile(r"[*~`\\]|(?<!\w)_|_(?!\w)")
 STYLE = re.compile(r"^\{?\\(?:displaystyle|textstyle)(?![a-zA-Z])|\\(?:displaystyle|textstyle)(?![a-zA-Z])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")  # never shown
 CELL_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")  # a listing of one line in a cell, which has no place for a fence
-TRACKER = re.compile(r"(?:utm_\w+|\w*clid|_g[al]|mc_[ce]id|_hs\w+|__hs\w+|gbraid|wbraid|mkt_tok|li_fat_id)=")
+TRACKER = re.compile(
+    r"(?:utm_\w+|\w*clid|srsltid|gad_source|igsh|epik|_g[al]|mc_[ce]id|_hs\w+|__hs\w+|gbraid|wbraid|mkt_tok|li_fat_id)="
+)
 SINGLE = re.compile(r"\{(\w)\}")
 STARTS = 8  # words that tell a long item
 
@@ -163,6 +165,11 @@ def bare(markdown: str) -> str:
     return SIGNS.sub("", "".join(sign for sign, is_kept in zip(markdown, kept_marks, strict=True) if is_kept))
 
 
+def _said(fact: str) -> list[str]:
+    """The words of a fact without signs that Markdown uses too, as `bare` takes them out of what is shown."""
+    return words(SIGNS.sub("", fact))
+
+
 def _each(facts: list, shown: Shown, has: Callable[..., bool], text: Callable[..., str]) -> list[Mark]:
     return [_mark(has(fact, shown), text(fact), shown) for fact in facts]
 
@@ -170,7 +177,7 @@ def _each(facts: list, shown: Shown, has: Callable[..., bool], text: Callable[..
 def _mark(is_kept: bool, text: str, shown: Shown) -> Mark:
     if is_kept:
         return Mark.KEPT
-    mine = words(text)
+    mine = _said(text)
     return Mark.PLAIN if mine and f" {' '.join(mine)} " in shown.words else Mark.MISSING
 
 
@@ -180,7 +187,7 @@ def _has_code(fact: str, shown: Shown) -> bool:
 
 def _has_row(fact: list[str], shown: Shown) -> bool:
     """The cells in one line of a table, in order; cells in between may be repeated ones of a span."""
-    cells = [words(cell) for cell in fact]
+    cells = [_said(cell) for cell in fact]
     return any(_within(cells, iter(row)) for row in shown.rows)
 
 
@@ -190,7 +197,7 @@ def _within(cells: list[list[str]], row: Iterator[list[str]]) -> bool:
 
 def _has_item(fact: tuple[str, bool], shown: Shown) -> bool:
     text, ordered = fact
-    mine = words(text)
+    mine = _said(text)
     return any(
         ordered == numbered and (other == mine or (len(mine) >= STARTS and other[:STARTS] == mine[:STARTS]))
         for other, numbered in shown.items
@@ -203,7 +210,7 @@ def _headings(facts: list[tuple[int, str]], shown: Shown) -> list[Mark]:
     before: tuple[int, int] | None = None
     at = 0
     for level, text in facts:
-        wanted = words(text)
+        wanted = _said(text)
         places = [place for place, (_, other) in enumerate(shown.headings) if other == wanted]
         place = next((each for each in places if each >= at), places[0] if places else None)
         if place is None:
@@ -221,7 +228,7 @@ def _sign(number: int) -> int:
 
 
 def _has_link(fact: tuple[str, str], shown: Shown) -> bool:
-    mine, url = words(fact[0]), _address(fact[1])
+    mine, url = _said(fact[0]), _address(fact[1])
     return any(url == other and (said == mine or (not mine and said)) for said, other in shown.links)
 
 

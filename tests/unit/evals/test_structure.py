@@ -105,5 +105,16 @@ def test_links_are_read_as_markdown_has_them(text: str, markdown: str):
     assert kept(Facts(links=[(text, "https://a.example/x_(y)")]), markdown)["links"] == [Mark.KEPT]
 
 
+def test_signs_that_markdown_uses_too_and_trackers_count_for_nothing():
+    facts = Facts(items=[("call __str__() *now*", False)], links=[("a_b _c_", "https://a.example/?x=1&srsltid=AfmB")])
+    found = kept(facts, "- call `__str__()` \\*now\\*\n\n[a_b \\_c\\_](https://a.example/?x=1)")
+    assert found["items"] == found["links"] == [Mark.KEPT]
+
+
+def test_facts_are_of_the_page_as_browsers_decode_it():
+    page = "<meta charset=windows-1252><h1>Tides at ten o\u2019clock</h1>".encode("cp1252")
+    assert facts_of(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
+
+
 def test_thousands_of_brackets_take_no_time():
     assert kept(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
