@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from outrider.pages.content.blocks import NEXT_CELL, NUMBER, OPEN, TAGS, Formula, Given
-from outrider.pages.content.formula import of_math, of_script
+from outrider.pages.content.formula import of_drawn, of_math, of_script
 from outrider.pages.content.hiding import CLUES, hides
 from outrider.pages.content.listing import is_listing, is_tool
 from outrider.pages.content.passage import OPENED, SHUT, Passage
@@ -19,6 +19,7 @@ CUSTOM = NUMBER["custom"]
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
 FURNITURE = frozenset(
     {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
+    | {"MathJax_CHTML", "mjx-chtml MathJax_CHTML", "MathJax_SVG", "MathJax_SVG_Display", "mjx-chtml"}
 )
 PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
 TIMES = frozenset({"time", "relative-time", "time-ago"})
@@ -70,7 +71,7 @@ class Elements(Passage):
         own = not CLUES.isdisjoint(given) and hides(given)
         if not own and not (self.by_rule and self.by_rule(given)):
             return False
-        if tag in NEVER_HIDDEN or node.mem_id in self.shown or "math" in (given.get("class") or ""):
+        if tag in NEVER_HIDDEN or node.mem_id in self.shown or _is_formula(node, given):
             return False
         self.ruled_here = not own
         return True
@@ -101,6 +102,9 @@ class Elements(Passage):
             if self.listing and is_tool(tag, given):
                 return DROP
             if names := given.get("class"):
+                if "ath" in names and (formula := of_drawn(node, given, names)):
+                    self.add(Formula(formula))
+                    return DROP
                 if names in FURNITURE and tag not in BEARING:
                     return DROP
                 self.inner |= bits(names)
@@ -328,6 +332,12 @@ class Elements(Passage):
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (
         _shut, _close, Passage.end_mark, Passage.end_link, _close_cell, _close_listing, Passage.line_of_listing,
     )  # fmt: skip
+
+
+def _is_formula(node: Any, given: Given) -> bool:
+    """Whether an element is hidden only because a formula is drawn beside it, or is all that is drawn of one."""
+    names = given.get("class") or ""
+    return "math" in names or (names == "katex-html" and node.prev is None)
 
 
 def _heading(given: Given) -> str:

@@ -12,8 +12,11 @@ PICTURED = re.compile(r"(?:^|\s)(?:(?:wp-)?latex|tex|math|mwe-math-fallback-imag
 # Services that draw formulas, which they are told in their address.
 PAINTED = re.compile(
     r"latex\.codecogs\.com/\w+\.(?:image|latex)\?(.+)|/latex\.php\?(?:.*&)?latex=([^&]+)|[?&]cht=tx&(?:.*&)?chl=([^&]+)"
+    r"|/equation\?(?:.*&)?tex=([^&]+)"
 )
 STYLED = re.compile(r"\\(?:inline|large|Large|small|displaystyle|(?:dpi|bg|fg|fn)\s*(?:\{\w*\}|_\w+))\s*")
+UNDRAWN = frozenset({"math inline", "math display"})  # classes of formulas before KaTeX has drawn them
+DELIMITED = re.compile(r"\\[(\[]|\$")
 LIMIT = 5_000  # characters of a formula
 
 
@@ -21,8 +24,8 @@ def of_math(node: Any) -> str:
     """The LaTeX of a MathML element between dollar signs: its annotation, its alternative text, or what its
     elements mean; empty if they mean nothing.
     """
-    note = node.css_first('annotation[encoding="application/x-tex"]')
-    source = note.text() if note else node.attributes.get("alttext") or latex_of(node)
+    notes = (note.text() for note in node.css("annotation[encoding]") if "tex" in note.attributes["encoding"].lower())
+    source = next(notes, "") or node.attributes.get("alttext") or latex_of(node)
     return _fenced(source, display=node.attributes.get("display") == "block")
 
 
@@ -46,6 +49,46 @@ def _of_markup(source: str) -> str:
     return of_math(math) if math else ""
 
 
+def of_drawn(node: Any, given: Given, names: str) -> str:
+    """The formula of an inline element in which a script draws it, or would: told in its attributes, or as its text.
+
+    Args:
+        node: The element.
+        given: Its attributes.
+        names: Its classes.
+
+    Returns:
+        Nothing if what it holds tells the formula, or the script behind it, which is read by itself.
+    """
+    if source := given.get("data-tex"):
+        return _fenced(source.strip(), display="display" in names)
+    if names in UNDRAWN:
+        source, inner = node.text(), node.first_child
+        return (
+            ""
+            if DELIMITED.search(source) or (inner is not None and inner.next is not None)
+            else _fenced(source, display="display" in names)
+        )
+    if markup := given.get("data-mathml"):
+        return "" if _is_told(node) else _of_markup(markup)
+    if node.tag == "mjx-container" and node.css_first("math") is None:
+        named = node if "data-latex" in given else node.css_first("[data-latex]")
+        source = (named.attributes.get("data-latex") or "") if named else ""
+        return _fenced(source, display=given.get("display") == "true")
+    return ""
+
+
+def _is_told(node: Any) -> bool:
+    """Whether the next element, or the next one around it, is a script that holds the formula."""
+    for each in (node, node.parent):
+        after = each.next
+        while after is not None and after.tag == "-text":
+            after = after.next
+        if after is not None and after.tag == "script" and (after.attributes.get("type") or "")[:5] == "math/":
+            return True
+    return False
+
+
 def of_picture(given: Given) -> str:
     """The LaTeX that a picture shows, by its class or its address; empty for any other picture."""
     names, alternative = given.get("class") or "", (given.get("alt") or "").strip()
@@ -53,7 +96,7 @@ def of_picture(given: Given) -> str:
         source = alternative.removeprefix("$").removesuffix("$").removeprefix("$").removesuffix("$")
         return _fenced(source, display="display" in names)
     address = given.get("src") or ""
-    if ("latex" in address or "cht=tx" in address) and (found := PAINTED.search(address[: 2 * LIMIT])):
+    if any(name in address for name in ("latex", "cht=tx", "tex=")) and (found := PAINTED.search(address[: 2 * LIMIT])):
         return _fenced(STYLED.sub("", unquote_plus(next(filter(None, found.groups())))), display=False)
     return ""
 

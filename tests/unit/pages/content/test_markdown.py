@@ -161,6 +161,13 @@ def test_footnotes_come_last_and_lead_nowhere_back():
     assert read.text.index("After.") < read.text.index("First.")
 
 
+def test_a_formula_of_which_nothing_is_left_but_its_drawing_is_read_as_that():
+    drawn = (
+        '<span class="katex"><span class="katex-html" aria-hidden="true"><span class="mord">x+y</span></span></span>'
+    )
+    assert whole(f"<p>So {drawn} holds").markdown == "So x+y holds"
+
+
 @pytest.mark.parametrize(
     ("source", "latex"),
     [
@@ -202,6 +209,20 @@ def test_footnotes_come_last_and_lead_nowhere_back():
             "$v$",
         ),
         ("<img class=latex src=x.png alt='\\frac{1}{2}'>", r"$\frac{1}{2}$"),
+        ("<span class=ztext-math data-tex='a_1'>a1</span>", "$a_1$"),
+        ("<img src='https://www.zhihu.com/equation?tex=b%5E2' alt='b^2'>", "$b^2$"),
+        ("<span class='math inline'>c_1</span>", "$c_1$"),
+        ("<span class='math inline'>\\(c_1\\)</span>", "\\(c_1\\)"),
+        ("<span class=MathJax_SVG data-mathml='&lt;math>&lt;mi>d&lt;/mi>&lt;/math>'><svg></svg></span>", "$d$"),
+        (
+            (
+                "<span class='mjx-chtml MathJax_CHTML' data-mathml='&lt;math>&lt;mi>e&lt;/mi>&lt;/math>'><span>e</span>"
+                "<span><math><mi>e</mi></math></span></span><script type='math/tex'>e_1</script>"
+            ),
+            "$e_1$",
+        ),
+        ("<mjx-container class=MathJax><mjx-math data-latex='f^2'><mjx-c></mjx-c></mjx-math></mjx-container>", "$f^2$"),
+        ("<math><semantics><mi>g</mi><annotation encoding=LaTeX>g_0</annotation></semantics></math>", "$g_0$"),
         ("<math><mi>u</mi></math> <img class=mwe-math-fallback-image-inline src=x.svg alt='v'>", "$u$ $v$"),
         (
             (
