@@ -64,12 +64,12 @@ def read_markdown(source: Source) -> Document:
     document = Document(
         text, plain(text), title=title, author=facts.get("author", ""), published=facts.get("date", "")[:40],
         description=facts.get("description", ""), language=facts.get("lang", "")[:20], kind="text",
-        links=_links(text, source.url),
+        links=linked(text, source.url),
     )  # fmt: skip
     return ended(document, source)
 
 
-def _links(text: str, url: str) -> list[Link]:
+def linked(text: str, url: str) -> list[Link]:
     """Where the text leads, each address once."""
     found: dict[str, Link] = {}
     for each in islice(LINK.finditer(text), 4 * LINKS):
