@@ -4,7 +4,7 @@ import re
 
 ENDS = 1 << 20  # bytes at both ends of an archive that are searched: where first members and the list of all stand
 # A name follows 26 bytes after the mark of a member, 42 after that of an entry in the list (APPNOTE.TXT 4.3.7, 4.3.12).
-MEMBER = re.compile(rb"PK(?:\x03\x04.{26}|\x01\x02.{42})(word|ppt|xl|Index|index\.(?:xml|apxl))[/.]", re.DOTALL)
+MEMBER = re.compile(rb"PK(?:\x03\x04.{26}|\x01\x02.{42})(?:(word|ppt|xl|Index)[/.]|index\.(?:xml|apxl))", re.DOTALL)
 OPENXML = "application/vnd.openxmlformats-officedocument."
 ZIPPED = {
     b"word": f"{OPENXML}wordprocessingml.document",

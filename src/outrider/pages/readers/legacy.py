@@ -7,16 +7,21 @@ in a process of its own, is given bytes only, and neither recognises characters 
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
-from outrider.core.errors import OutriderError
-from outrider.pages.container import CUT
+from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.pages.container import CUT, IWORK
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.archive import Archive
 from outrider.pages.readers.parts.opc import DATE
 from outrider.pages.readers.parts.refusals import broken, encrypted, missing_extra
 from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.readers.pdf import read as read_pdf
 
+APPLE = tuple(IWORK.values())
+PREVIEW = "QuickLook/Preview.pdf"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # MS-CFB section 2.2
 ZIP = b"PK\x03\x04"
 WORDPERFECT = b"\xffWPC"
@@ -52,6 +57,26 @@ def read(source: Source) -> Document:
     kind = KINDS.get(source.content_type, "document")
     if not source.body.startswith((OLE, ZIP, WORDPERFECT)):
         raise broken(source, kind, "it does not begin as such a file does")
+    if source.content_type not in APPLE:
+        return _read(source, kind)
+    try:
+        return _read(source, kind)
+    except (NotConfigured, Unavailable) as error:
+        return _previewed(source, kind, error)
+
+
+def _previewed(source: Source, kind: str, error: OutriderError) -> Document:
+    """What Apple's programs put beside the document for those that cannot read it: its pages as a PDF, in some."""
+    preview = Archive(source, kind).read(PREVIEW)
+    if preview.startswith(b"%PDF-"):
+        return replace(read_pdf(replace(source, body=preview, content_type="application/pdf")), kind="legacy")
+    error.hint = (
+        f"open it in {kind.split(maxsplit=1)[0]} and export it as PDF or for Microsoft Office, or look for such a copy"
+    )
+    raise error
+
+
+def _read(source: Source, kind: str) -> Document:
     try:
         import xberg
     except ImportError:
@@ -110,6 +135,8 @@ def _document(source: Source, found: Any) -> Document:
     content, draft.hidden = HIDDEN.subn("", found.content)
     draft.add(content)
     draft.cut = len(content) > source.chars
+    if source.content_type in APPLE and not content.strip():
+        raise broken(source, KINDS[source.content_type], "no text can be read of it")
     about = found.metadata
     date = DATE.match(about.created_at or about.modified_at or "")
     return draft.document(

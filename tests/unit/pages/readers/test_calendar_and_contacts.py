@@ -103,3 +103,9 @@ def test_half_of_it_is_read_as_far_as_it_goes(text: str):
 
 def test_a_drawing_is_known_by_its_root_where_nothing_else_is_said():
     assert sniff("", b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>') == "image/svg+xml"
+
+
+def test_lines_that_make_no_sense_take_no_time():
+    odd = "TEL" + ";A=" * 50_000 + '"' * 50_001 + "=x" * 50_000
+    document = read(f"BEGIN:VCARD\nFN:Ida\n{odd}\n{odd}:1\nEND:VCARD".encode())
+    assert document.markdown == "## Ida"

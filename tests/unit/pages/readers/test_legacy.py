@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from documents import read
+from documents import read, zipped
 from outrider.core.errors import Unavailable
+from site_app import pdf
 
 XLS = Path(__file__).parents[3] / "data" / "documents" / "lights.xls"
 WITHOUT = """
@@ -47,3 +48,16 @@ def test_one_that_is_cut_says_so(end: int):
 def test_without_its_parser_the_remedy_is_told():
     done = subprocess.run([sys.executable, "-c", WITHOUT, str(XLS)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("missing_extra pip install 'outrider[documents]'")
+
+
+@pytest.mark.parametrize("name", ["a.pages", "a.numbers", "a.key"])
+@pytest.mark.parametrize("member", ["Index/Document.iwa", "index.xml"])
+def test_a_file_of_apples_programs_is_read_by_the_preview_that_it_carries(name: str, member: str):
+    body = zipped({member: b"\0\0\0", "QuickLook/Preview.pdf": pdf("still here")})
+    assert read(body, name).markdown == "--- page 1 of 1 ---\n\nstill here"
+
+
+def test_one_without_a_preview_says_how_to_get_at_its_words():
+    with pytest.raises(Unavailable) as caught:
+        read(zipped({"Index/Document.iwa": b"\0\0\0", "preview.jpg": b"x"}), "a.key")
+    assert caught.value.hint.startswith("open it in Keynote and export it as PDF")

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 FOLDED = re.compile(r"\r?\n[ \t]")
 SOFT = re.compile(r"(?i)(;ENCODING=QUOTED-PRINTABLE[^\n]{0,5000}?)=\r?\n")  # a line of vCard 2.1 that goes on
-LINE = re.compile(
-    r'(?:[\w-]{1,60}\.)?([A-Za-z][\w-]{0,60})((?:;[^=:;"]{1,60}(?:=(?:"[^"\n]{0,500}"|[^;:"\n]{0,500}))*)*):(.*)'
-)
+LINE = re.compile(r'((?:[^":]|"[^"]*")*):(.*)')
+NAME = re.compile(r"(?:[\w-]{1,60}\.)?([A-Za-z][\w-]{0,60})(?=;|\Z)")
 PARAMETER = re.compile(r';([\w-]{1,60})=("[^"]*"|[^;:]*)')
 ESCAPED = re.compile(r"\\([nN\\,;:])")
 LINES = 500_000
@@ -75,9 +74,11 @@ def _lines(text: str) -> Iterator[tuple[str, Property]]:
     for number, line in enumerate(FOLDED.sub("", text).splitlines()):
         if number >= LINES:
             return
-        if match := LINE.fullmatch(line):
-            given = {name.lower(): value.strip('"') for name, value in PARAMETER.findall(match[2])}
-            yield match[1].lower(), Property(_decoded(match[3], given), given)
+        match = LINE.fullmatch(line)
+        name = NAME.match(match[1]) if match else None
+        if match and name:
+            given = {each.lower(): value.strip('"') for each, value in PARAMETER.findall(match[1])}
+            yield name[1].lower(), Property(_decoded(match[2], given), given)
 
 
 def _decoded(value: str, parameters: dict[str, str]) -> str:
