@@ -1,14 +1,15 @@
 """Addresses in documents: absolute, and only those that a reader may follow."""
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, urljoin
 
 from outrider.core.untrusted import is_safe_link
 
 ADDRESS_LIMIT = 2_000  # characters
 # What needs no more than a look: nothing to join, to escape or to resolve.
-WHOLE = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#][\w.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII | re.IGNORECASE)
-ROOTED = re.compile(r"/(?![/\\])[\w.~:/?#@!$&'*+,;=%\[\]-]*", re.ASCII)
+WHOLE = re.compile(r"(?i:https?)://[A-Za-z0-9_.-]+(?::\d+)?(?:[/?#][A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*)?", re.ASCII)
+ROOTED = re.compile(r"/(?![/\\])[A-Za-z0-9_.~:/?#@!$&'*+,;=%\[\]-]*")
 UNSAFE = re.compile(r"[\s()<>\"\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")  # in Markdown, or anywhere
 ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|$)", re.ASCII | re.IGNORECASE)
 # What campaigns and advertisements hang on an address so that its reader is known again; no page needs it.
@@ -50,9 +51,15 @@ def _absolute(address: str, base: str) -> str:
     if "/." not in address:
         if WHOLE.fullmatch(address):
             return address
-        if ROOTED.fullmatch(address) and (origin := ORIGIN.match(base)):
-            return origin[0] + address
+        if ROOTED.fullmatch(address) and (origin := _origin(base)):
+            return origin + address
     return _joined("".join(address.split()) if "\n" in address or "\t" in address or "\r" in address else address, base)
+
+
+@lru_cache(maxsize=100)
+def _origin(base: str) -> str:
+    found = ORIGIN.match(base)
+    return found[0] if found else ""
 
 
 def _joined(address: str, base: str) -> str:

@@ -19,11 +19,14 @@ MARK = (
     "\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
 PILE = re.compile(f"({MARK}{{8}}){MARK}++")
-# What is none of the letters and signs that every page has, which are shown as they are and stand alone.
-ODD = re.compile(
-    "[^\\n\\t\\x20-\\x7e\\xa0-\\xac\\xae-\\u02ff\\u0391-\\u03a1\\u03a3-\\u03ff\\u0400-\\u0481\\u2010-\\u2027\\u2030-\\u205e\\u20a0-\\u20bf"
-    "\\u2190-\\u21ff\\u2500-\\u25ff\\u3000-\\u3029\\u3041-\\u3096\\u309b-\\u30ff\\u4e00-\\u9fef\\uac00-\\ud7a3\\uff01-\\uff5e]"
-)
+# The letters and signs that every page has, which are shown as they are and stand alone: from each to each.
+COMMON = (
+    "\n\n", "\t\t", "\x20\x7e", "\xa0\xac", "\xae\u02ff", "\u0391\u03a1", "\u03a3\u03ff", "\u0400\u0481",
+    "\u2010\u2027",
+    "\u2030\u205e", "\u20a0\u20bf", "\u2190\u21ff", "\u2500\u25ff", "\u3000\u3029", "\u3041\u3096", "\u309b\u30ff",
+    "\u4e00\u9fef", "\uac00\ud7a3", "\uff01\uff5e",
+)  # fmt: skip
+ODD = re.compile(f"[^{''.join(f'{first}-{last}' for first, last in COMMON)}]")
 ENDS = re.compile(r"(?<![^\S\n])[^\S\n]+(?=\n)")
 BLANKS = re.compile(r"\n{3,}")
 

@@ -54,6 +54,7 @@ def extract(
         if len(html) > chars:
             found.metadata["cut"] = True
         document = _document(found)
+        del found  # before the collector is on again, which would look at all that it holds
     give_back(len(html))
     return document
 
@@ -74,6 +75,7 @@ def _checked(html: Any, url: Any, links: str, bounds: tuple[Any, ...]) -> bytes 
 
 
 def _document(found: "Content") -> Document:
+    from outrider.pages.content.clean import cleaned
     from outrider.pages.content.language import language_of
 
     facts = found.facts
@@ -84,8 +86,8 @@ def _document(found: "Content") -> Document:
         "scripts": facts.scripts,
     }
     return Document(
-        markdown=tidy(found.markdown, exact=True),
-        text=tidy(found.text, exact=True),
+        markdown=cleaned(found.markdown),
+        text=cleaned(found.text),
         title=facts.title(),
         description=facts.description(),
         language=language_of(facts.language, found.text),

@@ -55,9 +55,10 @@ class Elements(Passage):
         shown: The elements that are looked into though they are hidden.
         ruled_here: Whether the last hidden element was hidden by such a rule.
         made: Signature and category bits of what is made so; the bits are those of tag and classes.
+        usual: Classes that make no listing.
     """
 
-    __slots__ = ("by_rule", "made", "ruled_here", "shown")
+    __slots__ = ("by_rule", "made", "ruled_here", "shown", "usual")
 
     def __init__(self, by_rule: Hides | None, shown: frozenset[int]) -> None:
         super().__init__()
@@ -65,11 +66,12 @@ class Elements(Passage):
         self.shown = shown
         self.ruled_here = False
         self.made: dict[Made, tuple[int, int]] = {}
+        self.usual: set[str] = set()
 
     def _hides(self, node: Any, tag: str, given: Given) -> bool:
         """Whether an element is hidden."""
         own = not CLUES.isdisjoint(given) and hides(given)
-        if not own and not (self.by_rule and self.by_rule(given)):
+        if not own and (self.by_rule is None or not self.by_rule(given)):
             return False
         if tag in NEVER_HIDDEN or node.mem_id in self.shown or _is_formula(node, given):
             return False
@@ -131,7 +133,7 @@ class Elements(Passage):
                 return HIDDEN
             if "role" in given and given["role"] == "heading":
                 tag = _heading(given)
-            elif (names := given.get("class")) and is_listing(names):
+            elif (names := given.get("class")) and names not in self.usual and self._is_listing(names):
                 return self._pre(node, tag)
         if self.listing and is_tool(tag, given):
             return DROP
@@ -139,6 +141,12 @@ class Elements(Passage):
             self.flush()
         self._element(tag, given)
         return BLOCK
+
+    def _is_listing(self, names: str) -> bool:
+        if is_listing(names):
+            return True
+        self.usual.add(names)
+        return False
 
     def _dialog(self, node: Any, tag: str) -> int:
         """A dialog, which is not shown before a script opens it."""
@@ -252,28 +260,35 @@ class Elements(Passage):
     def _element(self, tag: str, given: Given) -> None:
         """A block-level element begins."""
         page, up = self.page, self.current
-        self.current = me = len(page.elements)
+        elements = page.elements
+        self.current = me = len(elements)
         number, classes, names, own = NUMBER.get(tag, CUSTOM), "", "", 0
         if given:
-            if "class" in given:
-                names = classes = given["class"] or ""
-            if "id" in given and (name := given["id"]):
-                names = classes + " " + name
-                own = bits(name)
-                self.name_place(name)
-            if "role" in given and (name := given["role"]):
-                own |= role(name)
+            names = classes = given.get("class") or ""
             if tag in TOLD:
                 page.given[me] = given
-            if not SIGNED.isdisjoint(given):
-                self._sign(me, number, given)
-        _, _, _, inherited, signature, _ = page.elements[up] if me else OUTSIDE
+            if len(given) > 1 or not classes:
+                names, own = self._tell(me, number, given, classes)
+        _, _, _, inherited, signature, _ = elements[up] if me else OUTSIDE
         key = signature, number, classes
         signature, made = self.made.get(key) or self._make(key)
         own |= made
-        page.elements.append((up, number, own, inherited | own, signature, len(page.texts)))
+        elements.append((up, number, own, inherited | own, signature, len(page.texts)))
         page.last.append(0)
         page.names.append(names)
+
+    def _tell(self, me: int, number: int, given: Given, names: str) -> tuple[str, int]:
+        """Notes what the attributes of an element say besides its classes: its names, and its bits by them."""
+        own = 0
+        if name := given.get("id"):
+            names += " " + name
+            own = bits(name)
+            self.name_place(name)
+        if name := given.get("role"):
+            own |= role(name)
+        if not SIGNED.isdisjoint(given):
+            self._sign(me, number, given)
+        return names, own
 
     def _make(self, key: Made) -> tuple[int, int]:
         """A signature for elements that are made so, and their bits."""

@@ -15,7 +15,7 @@ from outrider.pages.content.escape import begun, escaped
 from outrider.pages.content.facts import Facts, read_facts
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
-from outrider.pages.content.posts import heads_of, opener_of
+from outrider.pages.content.posts import heads_of, opener_of, posts_of
 from outrider.pages.content.product import lines_of, product_of
 from outrider.pages.content.render import Writer, text_of
 from outrider.pages.content.sheets import sheets_of
@@ -104,10 +104,11 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     chosen, kind, judged = _judged(page, signals, main=main)
     base = signals.base or url
     facts = read_facts(tree, page, base, told, kind)
+    posts = posts_of(page, chosen)
     if kind == "forum":
-        facts.opens(*opener_of(page, chosen))
+        facts.opens(*opener_of(page, posts))
     found = Content(kind=kind, signals=signals, facts=facts, metadata=judged | _facts(page))
-    writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen) if main else {})
+    writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen, posts) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, writer)
     found.links, found.images = links_of(page, chosen, base, writer.phrase.known), images_of(page, base)

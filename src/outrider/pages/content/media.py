@@ -29,13 +29,18 @@ def links_of(page: Blocks, chosen: list[int], base: str, known: dict[str, str]) 
             url = known[address] = absolute(address, base)
         if url:
             if not named.get(url):
-                named[url] = " ".join(words.split())[:300]
+                named[url] = " ".join(words.split())
             if block in kept:
                 inside.add(url)
         if len(named) >= LINKS:
             break
     ordered = [url for url in named if url in inside] + [url for url in named if url not in inside]
-    return [Link(line_of(named[url], 300), url) for url in ordered]
+    return [Link(_line(named[url][:300]), url) for url in ordered]
+
+
+def _line(words: str) -> str:
+    """Words with single spaces as a fact."""
+    return words.rstrip() if words.isascii() and words.isprintable() else line_of(words, 300)
 
 
 def images_of(page: Blocks, base: str) -> list[ImageRef]:
@@ -53,8 +58,10 @@ def image_of(given: Given, base: str) -> ImageRef | None:
     width, height = _pixels(given.get("width")), _pixels(given.get("height"))
     if (width is not None and width < 2) or (height is not None and height < 2):
         return None
-    address = next((url for name in SOURCES if (url := _picture(given.get(name), base))), "")
-    address = address or next((url for name in SETS if (url := _picture(_largest(given.get(name)), base))), "")
+    address = next((url for name in SOURCES if name in given and (url := _picture(given[name], base))), "")
+    address = address or next(
+        (url for name in SETS if name in given and (url := _picture(_largest(given[name]), base))), ""
+    )
     if not address:
         return None
     return ImageRef(address, line_of(given.get("alt"), 300), width, height)
@@ -74,5 +81,7 @@ def _largest(candidates: str | None) -> str:
 
 
 def _pixels(value: str | None) -> int | None:
-    digits = (value or "").strip().removesuffix("px")
+    if not value:
+        return None
+    digits = value.strip().removesuffix("px")
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else None

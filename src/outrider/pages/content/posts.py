@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from itertools import accumulate
 from operator import itemgetter
 
 from outrider.pages.content.blocks import NUMBER as TAG_NUMBER
@@ -25,39 +26,39 @@ CALLED = re.compile(r"(?:^|\s)comtr(?:\s|$)")  # a post by a name that is no wor
 MENTION = re.compile(r"(?<!\w)@([\w.-]+)")
 BYLINE = 120  # characters of a block that says who wrote what follows
 HEAD = 16  # blocks of a post that are looked at
+Groups = dict[Hashable, list[int]]
 PLAIN, LINKED, ADDRESSED, DECLARED = range(4)  # how likely a name is the author's
 WEIGHTS = (1, 2, 4, 16)
 
 
-def heads_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
-    """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
+def posts_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
+    """The author of each post that what was chosen consists of, in order; empty where it is no discussion."""
     if not page.times and not page.signed and not _names_people(page):
         return {}
+    return _authors(page, _posts(page, frozenset(chosen)))
+
+
+def heads_of(page: Blocks, chosen: list[int], posts: dict[int, str]) -> dict[int, str]:
+    """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
     kept = frozenset(chosen)
     heads: dict[int, str] = {}
-    posts = _posts(page, kept)
-    authors = _authors(page, posts)
-    for element in posts:
-        blocks = range(page.elements[element][5], page.last[element])
+    for element, name in posts.items():
+        blocks = _range(page, element)
         first = next((block for block in blocks if block in kept), -1)
         said = " ".join([page.texts[block] for block in blocks if block in kept][:3])
-        name, date = authors[element], _date(page, blocks)
+        date = _date(page, blocks)
         parts = [name if name and name not in said else "", "" if _dated(page, blocks, kept) else date]
         if first >= 0 and any(parts):
             heads[first] = " \u00b7 ".join(filter(None, parts))
     return heads
 
 
-def opener_of(page: Blocks, chosen: list[int]) -> tuple[str, str]:
+def opener_of(page: Blocks, posts: dict[int, str]) -> tuple[str, str]:
     """Author and date of the first post, of what the page marks as such; either may be empty."""
-    if not page.times and not page.signed and not _names_people(page):
-        return "", ""
-    posts = sorted(_posts(page, frozenset(chosen)))
     if not posts:
         return "", ""
-    return _authors(page, posts)[posts[0]], next(
-        (page.times[at] for at in _range(page, posts[0]) if at in page.times), ""
-    )
+    first = min(posts)
+    return posts[first], next((page.times[at] for at in _range(page, first) if at in page.times), "")
 
 
 def _names_people(page: Blocks) -> bool:
@@ -71,18 +72,26 @@ def _posts(page: Blocks, kept: frozenset[int]) -> list[int]:
     Where each has a class of its own, they look alike by their tags and by what their names mean.
     """
     called = [at for at, row in enumerate(page.elements) if row[2] & POST and page.last[at] > row[5]]
-    strictly: dict[Hashable, list[int]] = defaultdict(list)
-    loosely: dict[Hashable, list[int]] = defaultdict(list)
-    for at in called:
-        row = page.elements[at]
-        strictly[row[4]].append(at)
-        loosely[row[1:3]].append(at)
+    strictly, loosely = _grouped(page, called, itemgetter(4)), _grouped(page, called, itemgetter(1, 2))
     signed = [at for at in page.signed if page.last[at] > page.elements[at][5]]
     others = [at for at, names in enumerate(page.names) if "comtr" in names and CALLED.search(names)]
-    found = _largest(page, kept, [signed, others, *strictly.values()])
+    chars = _chars_before(page, kept)
+    found = _largest(page, chars, [signed, others, *strictly.values()])
     if not found:
-        return _largest(page, kept, list(loosely.values()))
-    return [*_openers(page, loosely[page.elements[found[0]][1:3]], found), *found]
+        return _largest(page, chars, list(loosely.values()))
+    return [*_openers(page, loosely.get(page.elements[found[0]][1:3], []), found), *found]
+
+
+def _grouped(page: Blocks, called: list[int], likeness: Callable[[tuple[int, ...]], Hashable]) -> Groups:
+    groups: Groups = {}
+    for at in called:
+        groups.setdefault(likeness(page.elements[at]), []).append(at)
+    return groups
+
+
+def _chars_before(page: Blocks, kept: frozenset[int]) -> list[int]:
+    """Of each block, and the end, how many characters were chosen before it."""
+    return [0, *accumulate([len(text) if at in kept else 0 for at, text in enumerate(page.texts)])]
 
 
 def _openers(page: Blocks, alike: list[int], posts: list[int]) -> list[int]:
@@ -92,19 +101,24 @@ def _openers(page: Blocks, alike: list[int], posts: list[int]) -> list[int]:
     return [at for at in before if not _nested(page, at, before)][-1:]
 
 
-def _largest(page: Blocks, kept: frozenset[int], groups: list[list[int]]) -> list[int]:
+def _largest(page: Blocks, chars: list[int], groups: list[list[int]]) -> list[int]:
     """The posts of the group that holds most of what was chosen."""
     best: list[int] = []
     weight = 0
     for members in groups:
-        if not FEWEST <= len(members) <= MOST:
+        if not FEWEST <= len(members) <= MOST or _held(page, chars, members) <= weight:
             continue
         told = [each for each in members if each in page.signed or next(_candidates(page, each), None)]
-        held = [each for each in told if not _nested(page, each, members)]
-        size = sum(len(page.texts[block]) for each in held for block in _range(page, each) if block in kept)
-        if len(held) >= FEWEST and size > weight:
-            best, weight = held, size
+        posts = [each for each in told if not _nested(page, each, members)]
+        size = _held(page, chars, posts)
+        if len(posts) >= FEWEST and size > weight:
+            best, weight = posts, size
     return best
+
+
+def _held(page: Blocks, chars: list[int], members: list[int]) -> int:
+    """How much of what was chosen these elements hold."""
+    return sum([chars[page.last[each]] - chars[page.elements[each][5]] for each in members])
 
 
 def _range(page: Blocks, element: int) -> range:

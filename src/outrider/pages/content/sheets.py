@@ -14,6 +14,7 @@ from outrider.pages.content.told import Told, told_by
 SHEET_LIMIT = 200_000  # characters of style sheets that are looked at
 RULE_LIMIT = 600  # characters of one rule
 SIMPLE = re.compile(r"[.#]-?[_a-z][\w-]*", re.IGNORECASE)
+RULE = re.compile(r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})")  # what follows a name in a rule
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Each begins with letters, for which a search is quick, and is looked for where its word occurs.
 SUSPECTS = tuple(
@@ -61,8 +62,13 @@ class Sheets:
 
     def _hides(self, name: str) -> bool:
         """Whether no rule shows again what bears this name."""
-        rules = re.finditer(re.escape(name) + r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})", self._source)
-        return not any(SHOWS.search(rule[1]) for rule in rules)
+        at = self._source.find(name)
+        while at >= 0:
+            at += len(name)
+            if (rule := RULE.match(self._source, at)) and SHOWS.search(rule[1]):
+                return False
+            at = self._source.find(name, at)
+        return True
 
 
 def sheets_of(tree: Any, told: Told | None = None) -> Sheets:
@@ -81,20 +87,17 @@ def _suspects(source: str) -> set[str]:
     found: set[str] = set()
     lower = source.lower()
     lower = lower if len(lower) == len(source) else source
-    for words, suspect in SUSPECTS:
-        if words not in lower:
+    suspects = [
+        (match.start(), word in SURE) for word, each in SUSPECTS if word in lower for match in each.finditer(lower)
+    ]
+    depth = at = 0
+    for place, sure in sorted(suspects):
+        start = lower.rfind("{", at, place)
+        if start < 0:
             continue
-        depth = at = 0
-        for match in suspect.finditer(lower):
-            start = lower.rfind("{", at, match.start())
-            if start < 0:
-                continue
-            depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
-            if depth:
-                continue
-            body = lower[start + 1 : start + RULE_LIMIT].partition("}")[0]
-            if words in SURE or BY_RULE.search(body.lower()):
-                found.update(_simple(source, start))
+        depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
+        if not depth and (sure or BY_RULE.search(lower[start + 1 : start + RULE_LIMIT].partition("}")[0].lower())):
+            found.update(_simple(source, start))
     return found
 
 

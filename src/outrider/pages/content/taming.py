@@ -101,8 +101,10 @@ def _gaps_cut(source: bytes, sign: bytes, cut: Callable[[bytes], bytes]) -> byte
         if after < 0:
             after = source.find(sign, at + 1)
             after = after if after >= 0 else len(source)
-            parts += (source[done : at + 1], cut(source[at + 1 : after]))
-            done = after
+            part = source[at + 1 : after]
+            if (kept := cut(part)) is not part:
+                parts += (source[done : at + 1], kept)
+                done = after
         at = after
     return b"".join([*parts, source[done:]]) if parts else source
 

@@ -84,7 +84,13 @@ class Walk(Elements):
                 node = node.next
             else:
                 action, tag = known.get(kind) or _unknown(node)
-                node = self._enter(node, action(self, node, tag))
+                end = action(self, node, tag)
+                self.left -= 2  # it and the text before it
+                if end < NOTHING and self.left >= 0 and not self.full and (inner := node.first_child) is not None:
+                    above.append((node, end))
+                    node = inner
+                else:
+                    node = self._pass(node, end)
         self._close()
         return self.page
 
@@ -94,16 +100,11 @@ class Walk(Elements):
         up, tag, own, _, signature, first = self.page.elements[0]
         self.page.elements[0] = up, tag, own, 0, signature, first
 
-    def _enter(self, node: Any, end: int) -> Any:
-        """What comes after the beginning of an element: the first node in it, the next one beside it, or None."""
-        self.left -= 2  # it and the text before it
+    def _pass(self, node: Any, end: int) -> Any:
+        """What comes after an element that nothing is looked for in: the next one beside it, or None."""
         if self.full or self.left < 0:
             return self._stop(end)
         if end < NOTHING:
-            inner = node.first_child
-            if inner is not None:
-                self.above.append((node, end))
-                return inner
             self.ENDS[end](self)
         elif end > NOTHING:
             self._pass_over(node, end)

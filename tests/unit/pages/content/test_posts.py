@@ -4,7 +4,7 @@ import pytest
 
 from outrider.pages import extract
 from outrider.pages.content.main import parsed
-from outrider.pages.content.posts import heads_of
+from outrider.pages.content.posts import heads_of, posts_of
 from outrider.pages.content.walk import cut_into_blocks
 
 BODY = "What the post says"
@@ -15,7 +15,8 @@ def authors_of(*heads: str) -> list[str]:
     heads = heads if len(heads) > 1 else heads * 2
     posts = [f"<div class=post>{head}<div class=text><p>{BODY}</p></div></div>" for head in heads]
     page = cut_into_blocks(parsed("".join(posts)).body)
-    return list(heads_of(page, [at for at, text in enumerate(page.texts) if text == BODY]).values())
+    chosen = [at for at, text in enumerate(page.texts) if text == BODY]
+    return list(heads_of(page, chosen, posts_of(page, chosen)).values())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,8 @@ def test_a_number_of_a_post_is_no_name():
 def heads(source: str) -> list[str]:
     """What is told of posts of which only the bodies are kept."""
     page = cut_into_blocks(parsed(source).body)
-    return list(heads_of(page, [at for at, text in enumerate(page.texts) if text == BODY]).values())
+    chosen = [at for at, text in enumerate(page.texts) if text == BODY]
+    return list(heads_of(page, chosen, posts_of(page, chosen)).values())
 
 
 def test_posts_that_are_signed_need_no_other_mark():
