@@ -16,6 +16,7 @@ from outrider.pages.content.model import Model, likelihood, model
 from outrider.pages.content.naming import Naming, naming_of
 from outrider.pages.content.select import kept
 from outrider.pages.content.signals import Signals
+from outrider.pages.content.strays import CONNECTED, connected
 from outrider.pages.content.view import View, view_of
 
 Floats = NDArray[np.float32]
@@ -51,13 +52,15 @@ def judge(page: Blocks, signals: Signals) -> Judged:
 
 def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list[int], dict[str, Any]]:
     """The numbers of the blocks to keep, and facts, by how likely each is content and by the page's kind."""
-    keep, expected = kept(likely, words)
+    keep, expected = kept(likely, words, kind)
     facts: dict[str, Any] = {"expected": round(expected, 3)}
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
     chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely, kind)
     chosen = headed(page, chosen, likely)
+    if kind == CONNECTED:
+        chosen = connected(page, chosen, likely.tolist(), words.tolist())
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
 
 
@@ -76,7 +79,7 @@ def likely_content(learned: Model, features: Features, lexicon: Floats, standing
 def standing_of(page: Blocks) -> Standing:
     """Where the blocks of a page stand."""
     view = view_of(page)
-    return view, naming_of(page, view.parent)
+    return view, naming_of(page, view.parent, (view.last > view.first).tolist())
 
 
 def _part(page: Blocks, signals: Signals) -> tuple[Floats, Floats, str]:
