@@ -1,5 +1,7 @@
 """The learned lexicon: what the words of class and id attributes weigh, along each block's line of ancestors."""
 
+from itertools import repeat
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +24,9 @@ def columns(naming: Naming, owner: NDArray[np.int64], words: Floats, weights: di
     Returns:
         A row for each of the seven columns.
     """
-    weigh = weights.get
-    own = naming.lines(np.array([weigh(word, 0.0) for word in naming.words], np.float32))[1].take(owner)
+    own = naming.lines(lambda some: np.fromiter(map(weights.get, some, repeat(0.0)), np.float32, len(some)))[1].take(
+        owner
+    )
     count = len(own)
     found = np.empty((COLUMNS, count), np.float32)
     mass, size = _running(words * own), _running(words)

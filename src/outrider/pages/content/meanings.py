@@ -38,7 +38,7 @@ class Meanings:
         Returns:
             A row for each of the columns.
         """
-        own, whole = naming.lines(self._vectors(naming.words))
+        own, whole = naming.lines(self._vectors)
         near, up = own.take(owner, 0), owner
         for _ in range(NEAREST - 1):
             up = naming.above.take(up)
@@ -49,7 +49,10 @@ class Meanings:
         """The vector of each word, and behind it a one, of which the sum says how many words there are."""
         count, width = self.table.shape
         found = np.ones((len(words), width + 1), np.float32)
-        found[:, :width] = self.table[np.array([crc32(word.encode()) for word in words], np.int64) % count]
+        found[:, :width] = self.table.take(
+            np.fromiter(map(crc32, map(str.encode, words)), np.int64, len(words)) % count, 0
+        )
+        found[[at for at, word in enumerate(words) if len(word) < 2]] = 0
         return found
 
 

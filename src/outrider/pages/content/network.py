@@ -50,8 +50,8 @@ class Network:
             meant: Those of meanings, if the network takes any.
         """
         columns = np.empty((len(self.of_blocks), lexicon.shape[1]), np.float32)
-        np.clip(features.own, *self.own, out=columns[:OWN])
-        np.clip(lexicon, *self.lexicon, out=columns[OWN : OWN + COLUMNS])
+        _held(features.own, self.own, columns[:OWN])
+        _held(lexicon, self.lexicon, columns[OWN : OWN + COLUMNS])
         if meant is not None:
             columns[OWN + COLUMNS :] = meant
         lines = features.lines @ self.of_flags
@@ -94,6 +94,12 @@ def network(layers: list[NDArray], taken: NDArray[np.int64], mean: Floats, scale
         _floats(slopes[parts[1]]), _floats((set_ - unset)[:, None] * weights[flags]), _floats(bias),
         [_floats(layer) for layer in layers[2:]],
     )  # fmt: skip
+
+
+def _held(values: Floats, bounds: Bounds, out: Floats) -> None:
+    """Puts values between bounds; two passes of processors' own instructions take less than `np.clip`."""
+    np.maximum(values, bounds[0], out=out)
+    np.minimum(out, bounds[1], out=out)
 
 
 def _floats(values: NDArray) -> Floats:

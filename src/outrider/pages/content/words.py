@@ -129,7 +129,9 @@ def role(name: str) -> int:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a class or id in lower case and in order, then, if there are several, all of them as one."""
+    """The words of a class or id, each once and in lower case: its parts in order, then, if there are several, all as
+    one.
+    """
     return (_read.get(name) or _parted(name))[1]
 
 
@@ -144,9 +146,12 @@ def _parted(name: str) -> tuple[int, list[str]]:
             if word in BITS:
                 found |= BITS[word]
         if len(words) > 1:
-            words.append("".join(words))
-            if words[-1] in BITS and words[-1] == name.replace("_", "").replace("-", "").lower():
-                found |= BITS[words[-1]]
+            whole = "".join(words)
+            if whole in BITS and whole == name.replace("_", "").replace("-", "").lower():
+                found |= BITS[whole]
+            if len({*words}) < len(words):
+                words = [*dict.fromkeys(words)]
+            words.append(whole)
     if len(_read) > MEMORY:
         _read.clear()
     known = _read[name] = found, words
