@@ -2,7 +2,7 @@
 
 import re
 
-SIGNS = re.compile(r"[*_`<~\[&\\]|\]\(")
+SIGNS = re.compile(r"[*_`<~\[\]&\\]")
 STARS = re.compile(r"\*(?=[^\s*])[^*]*[^\s*]\*")
 OPENING, ENDING = re.compile(r"(?<!\w)_(?=[^\s_])"), re.compile(r"(?<=[^\s_])_(?!\w)")
 EDGES = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")

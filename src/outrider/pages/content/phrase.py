@@ -112,20 +112,33 @@ class Phrase:
         return " ".join(EMPTY.sub("", "".join(out)).split())
 
     def _written(self, pieces: list[Piece]) -> str:
-        line = Line(strict=self.style.links == "references")
-        for piece in _joined(pieces) if len(pieces) > 1 else pieces:
-            if isinstance(piece, str):
-                line.say(piece)
-            elif piece[0] in (OPEN, LINKED):
-                line.open(*piece)
-            elif piece[0] != CLOSE:
-                line.out.append(self._sign(*piece))
-            elif line.opened:
-                self._end(line)
+        line, said = Line(strict=self.style.links == "references"), ""
+        for piece in pieces:
+            if piece.__class__ is str:
+                said += piece  # signs that pair up may stand in two elements without a meaning
+                continue
+            if said:
+                line.say(said)
+                said = ""
+            self._take(line, piece)
+        if said:
+            line.say(said)
         while line.opened:
             self._close(line.out, *line.opened.pop())
         text = "".join(line.out)
         return settled(text) if BEGIN in text or HELD in text else text
+
+    def _take(self, line: Line, piece: Any) -> None:
+        """Takes in a piece that is no plain text."""
+        if isinstance(piece, str):
+            line.say(piece)
+        elif piece[0] == CLOSE:
+            if line.opened:
+                self._end(line)
+        elif piece[0] in (OPEN, LINKED):
+            line.open(*piece)
+        else:
+            line.out.append(self._sign(*piece))
 
     def _end(self, line: Line) -> None:
         """The innermost mark ends. Code holds no other marks; if all of it is one link, that link holds the code."""
@@ -192,17 +205,6 @@ class Phrase:
         image = image_of(given, self.base)
         alternative = image.alt.replace("[", "(").replace("]", ")") if image else ""
         return f" ![{alternative}]({image.url}) " if image and alternative else " "
-
-
-def _joined(pieces: list[Piece]) -> list[Piece]:
-    """The pieces with texts that touch as one: signs that pair up may stand in two elements without a meaning."""
-    out = list[Piece]()
-    for piece in pieces:
-        if piece.__class__ is str and out and out[-1].__class__ is str:
-            out[-1] += piece
-        else:
-            out.append(piece)
-    return out
 
 
 def _is_mark(text: str) -> bool:

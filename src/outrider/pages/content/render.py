@@ -28,12 +28,14 @@ DEPTH = 6  # indentation and quotation deeper than this says nothing
 def text_of(page: Blocks, writer: "Writer") -> str:
     """The words that were written, blocks an empty line apart; listings keep their lines."""
     chosen, heads = writer.order, writer.heads
-    backed = page.jumps - writer.ways if writer.phrase.notes else ()
-    told = [
-        page.texts[number] if number not in backed else writer.phrase.spoken(page.pieces[number]) for number in chosen
+    plain = [
+        page.texts[number] if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number)
+        for number in chosen
     ]
-    listed = zip(chosen, told, strict=True)
-    plain = [text if page.elements[page.rows[number][0]][1] != PRE else _lines(page, number) for number, text in listed]
+    if writer.phrase.notes:
+        for at, number in enumerate(chosen):
+            if number in page.jumps and number not in writer.ways and "\n" not in plain[at]:
+                plain[at] = writer.phrase.spoken(page.pieces[number])
     if heads:
         told = zip(chosen, plain, strict=True)
         plain = [f"{heads[number]}\n\n{text}" if number in heads else text for number, text in told]
