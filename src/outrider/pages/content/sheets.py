@@ -5,6 +5,7 @@ view. For the same reason a name that any other rule shows again hides nothing: 
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from outrider.pages.content.blocks import Given
@@ -16,17 +17,19 @@ RULE_LIMIT = 600  # characters of one rule
 SIMPLE = re.compile(r"[.#]-?[_a-z][\w-]*", re.IGNORECASE)
 RULE = re.compile(r"(?![\w-])[^{}]{0,300}\{([^{}]{0,600})")  # what follows a name in a rule
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-# Each begins with letters, for which a search is quick, and is looked for where its word occurs.
-SUSPECTS = tuple(
-    (word, re.compile(pattern))
-    for word, pattern in (
-        ("none", r"display\s*:\s*none"), ("visibility", r"visibility\s*:\s*(?:hidden|collapse)"),
-        ("font", r"font(?:-size)?\s*:\s*0"), ("rect(", r"clip\s*:\s*rect"), ("inset(", r"clip-path\s*:\s*inset"),
-        ("text-indent", r"text-indent\s*:\s*-\d{3}"), ("left", r"left\s*:\s*-\d{3}"), ("top", r"top\s*:\s*-\d{3}"),
-        ("right", r"right\s*:\s*-\d{3}"), ("transparent", r"color\s*:\s*transparent"),
-    )
+# What may hide, in small letters: each begins with letters, for which a search is quick.
+SUSPECTS = (
+    ("none", re.compile(r"display\s*:\s*none")), ("visibility", re.compile(r"visibility\s*:\s*(?:hidden|collapse)")),
+    ("font", re.compile(r"font(?:-size)?\s*:\s*0")),
 )  # fmt: skip
 SURE = ("none", "visibility")
+# Values that are rarer than their properties, and what stands before them then.
+VALUES = (
+    ("rect(", re.compile(r"clip\s*:\s*\Z")), ("inset(", re.compile(r"clip-path\s*:\s*\Z")),
+    ("transparent", re.compile(r"color\s*:\s*\Z")),
+)  # fmt: skip
+FAR, SIDE = re.compile(r":\s*-\d{3}"), re.compile(r"(?:text-indent|left|top|right)\s*\Z")
+BEFORE = 40  # characters in which a property stands before its value
 SHOWS = re.compile(
     r"display\s*:\s*(?!none|\s)|visibility\s*:\s*visible|position\s*:\s*static|clip\s*:\s*auto", re.IGNORECASE
 )
@@ -85,20 +88,33 @@ def sheets_of(tree: Any, told: Told | None = None) -> Sheets:
 def _suspects(source: str) -> set[str]:
     """The classes and ids of which a rule of the sheet's top level hides what bears them."""
     found: set[str] = set()
-    lower = source.lower()
-    lower = lower if len(lower) == len(source) else source
-    suspects = [
-        (match.start(), word in SURE) for word, each in SUSPECTS if word in lower for match in each.finditer(lower)
-    ]
+    lower = source if source.isascii() else source.encode("ascii", "replace").decode()
+    lower = lower.lower()
     depth = at = 0
-    for place, sure in sorted(suspects):
+    for place, sure in sorted(_hiding(lower)):
         start = lower.rfind("{", at, place)
         if start < 0:
             continue
         depth, at = depth + lower.count("{", at, start) - lower.count("}", at, start), start
-        if not depth and (sure or BY_RULE.search(lower[start + 1 : start + RULE_LIMIT].partition("}")[0].lower())):
+        if not depth and (sure or BY_RULE.search(lower[start + 1 : start + RULE_LIMIT].partition("}")[0])):
             found.update(_simple(source, start))
     return found
+
+
+def _hiding(lower: str) -> Iterator[tuple[int, bool]]:
+    """Where a sheet says what may hide, and whether it does whatever its value goes on with."""
+    for word, pattern in SUSPECTS:
+        if word in lower:
+            yield from ((match.start(), word in SURE) for match in pattern.finditer(lower))
+    for word, before in VALUES:
+        at = lower.find(word)
+        while at >= 0:
+            if before.search(lower[max(0, at - BEFORE) : at]):
+                yield at, False
+            at = lower.find(word, at + 1)
+    for match in FAR.finditer(lower):
+        if SIDE.search(lower[max(0, match.start() - BEFORE) : match.start()]):
+            yield match.start(), False
 
 
 def _simple(source: str, end: int) -> list[str]:
