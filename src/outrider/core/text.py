@@ -125,6 +125,10 @@ UNSPACED = re.compile(
 )
 
 
+SOUNDS = frozenset({"Mn", "Mc"})
+# Where marks may be of which words are made: all from Devanagari on but Han and Hangul, which have none.
+MARKED = ((0x0900, 0x3100), (0xA640, 0xAC00), (0xFA00, 0x1_2000))
+
 # What becomes of each sign of ASCII: letters become small, what is no part of a word a space.
 PLAIN = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)).lower() + bytes(128)
 
@@ -149,7 +153,9 @@ def _terms(line: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     """A letter or digit and what belongs to it; Python's own class of word letters lacks the Indic vowel signs."""
-    marks = (chr(code) for code in range(0x0900, 0x1_2000) if unicodedata.category(chr(code)) in {"Mn", "Mc"})
+    marks = (
+        each for low, high in MARKED for each in map(chr, range(low, high)) if unicodedata.category(each) in SOUNDS
+    )
     return re.compile(rf"\w[\w{''.join(marks)}]*")
 
 

@@ -7,6 +7,7 @@ remains is wrapped in a boundary that the author of the page cannot have guessed
 import re
 import secrets
 import unicodedata
+from functools import lru_cache
 
 META = "outrider/untrusted"
 LINE_ENDS = ("\r\n", "\r", "\v", "\f", "\x85", "\u2028")
@@ -44,7 +45,11 @@ def clean(text: str) -> str:
         text = "".join(letter for letter in text if letter not in hidden)
     if text.isascii():
         return text
-    return _without_joiners(SELECTOR.sub("", unicodedata.normalize("NFC", text)))
+    text = unicodedata.normalize("NFC", text)
+    selected = SELECTOR.sub("", text) if "\ufe0e" in text or "\ufe0f" in text else text
+    if "\u200c" in selected or "\u200d" in selected:
+        return _without_joiners(selected)
+    return unicodedata.normalize("NFC", selected)
 
 
 def _without_joiners(text: str) -> str:
@@ -59,6 +64,7 @@ def _without_joiners(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\u200c", "").replace("\u200d", ""))
 
 
+@lru_cache(maxsize=4_096)
 def _shows(letter: str) -> bool:
     return letter in KEPT or not (unicodedata.category(letter) in DROPPED or BLANK.match(letter))
 
