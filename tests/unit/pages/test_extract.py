@@ -151,12 +151,29 @@ def test_characters_that_only_machines_see_are_left_out():
         ("<body><noscript>Please switch scripts on</noscript><script>x()</script>", "Please switch scripts on"),
         ("<title>A title</title><div id=root></div><script src=x></script>", "A title"),
         ('<meta name=description content="What it is"><div id=root></div>', "What it is"),
-        ("<title>Old</title><frameset><frame src=x><noframes>x</noframes></frameset>", "Old"),
+        ("<title>Old</title><frameset><noframes>x</noframes></frameset>", "Old"),
         ("<div><span>un</span>closed <b>everywhere", "unclosed everywhere"),
     ],
 )
 def test_no_page_with_text_yields_nothing(page: str, text: str):
     assert extract(page, url="https://a.b/").text == text
+
+
+def test_a_page_of_frames_leads_to_what_they_show():
+    frames = '<frame src=menu.html name=menu><frameset><frame src="/news?a=1&amp;b" title="The news"></frameset>'
+    said = "<noframes><body><p>Go to <a href=all.html>all of it</a>.</noframes>"
+    read = extract(f"<title>Old</title><frameset>{frames}{said}</frameset>", url="https://a.b/c/")
+    assert [line for line in read.markdown.splitlines() if line] == [
+        "Old",
+        "Go to [all of it](https://a.b/c/all.html).",
+        "- [menu](https://a.b/c/menu.html)",
+        "- [The news](https://a.b/news?a=1&b)",
+    ]
+    assert [link.url for link in read.links] == [
+        "https://a.b/c/all.html",
+        "https://a.b/c/menu.html",
+        "https://a.b/news?a=1&b",
+    ]
 
 
 def test_a_page_that_shows_nothing_is_empty():

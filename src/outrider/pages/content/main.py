@@ -13,6 +13,7 @@ from outrider.pages.charset import decode, is_plain
 from outrider.pages.content.blocks import Blocks
 from outrider.pages.content.escape import begun, escaped
 from outrider.pages.content.facts import Facts, read_facts
+from outrider.pages.content.frames import framed
 from outrider.pages.content.media import images_of, links_of
 from outrider.pages.content.phrase import Phrase
 from outrider.pages.content.posts import heads_of, opener_of, posts_of
@@ -126,6 +127,7 @@ def _say(found: Content, declared: str, base: str) -> None:
     if MARKUP.search(declared):
         inner = main_content(declared, base, main=False)
         found.text, found.markdown = inner.text, inner.markdown
+        found.links = found.links or inner.links
     else:
         lines = filter(None, map(str.strip, declared.splitlines()))
         found.text, found.markdown = declared, "\n\n".join(begun(escaped(line)) for line in lines)
@@ -156,8 +158,10 @@ def _blocks(tree: Any, told: Told, nodes: int, url: str = "") -> Blocks:
 
 
 def _declared(facts: Facts, tree: Any) -> str:
-    """What a page without text says: to browsers without scripts, in its JSON-LD, its description, its title."""
-    return _unscripted(tree) or facts.body() or facts.description() or facts.title()
+    """What a page without text says: by its frames, to browsers without scripts, in its JSON-LD, its description, its
+    title.
+    """
+    return framed(tree, facts.title()) or _unscripted(tree) or facts.body() or facts.description() or facts.title()
 
 
 def _unscripted(tree: Any) -> str:
