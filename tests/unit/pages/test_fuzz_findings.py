@@ -73,6 +73,11 @@ def test_hundreds_of_what_is_looked_at_as_a_whole_take_no_longer_inside_of_each_
     assert extract(page, main=True).text.count("The old light") > MANY / 2
 
 
+def test_drawings_that_never_end_take_no_longer_than_their_length():
+    page = "<p>The old light</p>" + "<svg ><path d='M0'/>" * 8_000 + " " * 1_500_000
+    assert extract(page).text == "The old light"
+
+
 def test_thousands_of_blocks_in_one_heading_take_no_longer_than_their_length():
     page = "<h1>Lights" + "<article><p>The old light</p></article>" * MANY
     assert extract(page, main=False).text.count("The old light") == MANY

@@ -27,7 +27,7 @@ NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b">=\"' ", b" \t\n\r\f\v"
 VALUE = re.compile(rb"""=\s*(?:"[^"]*"?|'[^']*'?)|>""")
 CLOSED = re.compile(rb"</(?:" + b"|".join(SILENT) + rb")|--!?>", re.IGNORECASE)
-DRAWING = re.compile(rb"<svg[\s>][^\f]*?</svg", re.IGNORECASE)  # without a script that holds tags
+DRAWING, DRAWING_ENDS = re.compile(rb"<svg[\s>]", re.IGNORECASE), re.compile(rb"</svg|\f", re.IGNORECASE)
 DRAWN = re.compile(
     rb"<(path|rect|circle|ellipse|line|poly(?:line|gon)|use|stop|animate[a-z]*|fe[a-z]+|image)\b[^<>]*/>", re.IGNORECASE
 )
@@ -243,8 +243,17 @@ def _suspect(names: Counter[bytes]) -> bool:
 
 def _drawn(markup: bytes) -> Counter[bytes]:
     """How often each shape of a drawing closes itself, which only elements of drawings can."""
-    drawings = (name.lower() for drawing in DRAWING.finditer(markup) for name in DRAWN.findall(drawing[0]))
+    drawings = (name.lower() for drawing in _drawings(markup) for name in DRAWN.findall(drawing))
     return Counter(islice(drawings, SHAPES))
+
+
+def _drawings(markup: bytes) -> Iterator[bytes]:
+    """The drawings that hold no script with tags, and end."""
+    at = 0
+    while (begin := DRAWING.search(markup, at)) and (end := DRAWING_ENDS.search(markup, begin.end())):
+        at = end.end()
+        if end[0] != SEAM:
+            yield markup[begin.start() : at]
 
 
 def _thinned(source: bytes, tags: int, most: int) -> bytes:
