@@ -83,7 +83,8 @@ class Writer:
         heads: What stands before blocks that begin a post.
         ways: Blocks of notes that are no more than a way back.
         rules: The blocks ahead before which a rule is drawn, in order.
-        tight, held, detail, paragraph: Kind, holders and `dd` of what was put down last; whether it was a paragraph.
+        tight, held, detail, paragraph, whole: Kind, holders and `dd` of what was put down last; whether it was a
+            paragraph, or a table or listing.
     """
 
     page: Blocks
@@ -102,6 +103,7 @@ class Writer:
     held: tuple[int, ...] = ()
     detail: int = -1
     paragraph: bool = False
+    whole: bool = False
 
     def __post_init__(self) -> None:
         self.places = Places(self.page)
@@ -188,7 +190,7 @@ class Writer:
         if place.level:
             text = "#" * place.level + " " + text
         if place.holders:
-            apart = self.paragraph if tag == P else self.page.elements[place.holders[-1]][1] == QUOTE
+            apart = self.whole or (self.paragraph if tag == P else self.page.elements[place.holders[-1]][1] == QUOTE)
             self._put(": " + text if place.term == DETAILS and not place.level else text, place, apart=apart)
             self.paragraph = not place.level
             return
@@ -241,7 +243,7 @@ class Writer:
         lead, first = self._lead(holders, begins), self._lead(holders, begins, first=True)
         self.parts += (between, _led(text, lead, first))
         self.begun.add(begins)
-        self.tight, self.held, self.paragraph = 0, holders, False
+        self.tight, self.held, self.paragraph, self.whole = 0, holders, False, False
 
     def _begins(self, holders: tuple[int, ...]) -> int:
         """The innermost item, if nothing of it has been put down; else -1."""
@@ -331,6 +333,7 @@ class Writer:
         body = source_of(self.page, place.pre, chosen[start:at])
         if body.strip():
             self._put(_fenced(body, language_of(self.page, place.pre)), place)
+            self.whole = True
         return at
 
     def _table(self, chosen: list[int], at: int, place: Place) -> int:
@@ -348,6 +351,7 @@ class Writer:
         for caption in grid.captions:
             self._put(caption, place)
         self._put("\n".join(grid.lines()), place)
+        self.whole = True
         return end
 
     def _holds(self, table: int, element: int) -> bool:

@@ -76,6 +76,11 @@ def test_brackets_of_the_text_are_no_references():
         ("<ul><li>a<ol start=3><li>c</ol></ul>", "- a\n\n  3. c"),
         ("<ul><li>a<blockquote>said</blockquote>b</ul>", "- a\n\n  > said\n\n  b"),
         ("<ul><li><pre>x\n\ny</pre></ul>", "- ```\n  x\n\n  y\n  ```"),
+        ("<ul><li>a<pre>x</pre><p>b</p><li>c</ul>", "- a\n\n  ```\n  x\n  ```\n\n  b\n- c"),
+        (
+            "<ul><li>a<table><tr><th>x<th>y<tr><td>1<td>2</table>b<li>c</ul>",
+            "- a\n\n  | x | y |\n  | --- | --- |\n  | 1 | 2 |\n\n  b\n- c",
+        ),
         ("<blockquote><p>one<p>two<ul><li>a</ul></blockquote>", "> one\n>\n> two\n>\n> - a"),
         ("<blockquote><div>one</div><div>two</div></blockquote>", "> one\n>\n> two"),
         ("<blockquote>one</blockquote><blockquote>two</blockquote>", "> one\n\n> two"),
