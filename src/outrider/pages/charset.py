@@ -16,6 +16,8 @@ SAMPLE = 65_536  # bytes that the detector looks at
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 META = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
 XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})""")
+# Four bytes a letter: browsers read none of these, but they are no other text either.
+FOUR = ((b"\xff\xfe\0\0", "utf-32le"), (b"\0\0\xfe\xff", "utf-32be"))
 WIDE = frozenset({"utf-16le", "utf-16be"})
 FALLBACK = "windows-1252"
 BEYOND = re.compile(rb"[\x80-\xff]")
@@ -50,6 +52,9 @@ def decode(body: bytes, declared: str | None = None, *, markup: bool = True) -> 
         declared: The charset that the transport declared; unknown labels are ignored.
         markup: Whether the body may declare its charset itself, as HTML and XML do.
     """
+    for mark, name in FOUR:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(name, "replace"), name
     for mark, name in MARKS:
         if body.startswith(mark):
             return _decoded(body[len(mark) :], name), name

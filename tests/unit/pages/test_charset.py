@@ -51,7 +51,14 @@ def test_an_unknown_or_useless_label_is_ignored(label: str | None):
 
 
 @pytest.mark.parametrize(
-    ("mark", "codec"), [(b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
+    ("mark", "codec"),
+    [
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16le"),
+        (b"\xfe\xff", "utf-16be"),
+        (b"\xff\xfe\0\0", "utf-32le"),
+        (b"\0\0\xfe\xff", "utf-32be"),
+    ],
 )
 def test_a_byte_order_mark_beats_every_declaration(mark: bytes, codec: str):
     assert decode(mark + "Grüße 漢字".encode(codec), "windows-1251")[0] == "Grüße 漢字"

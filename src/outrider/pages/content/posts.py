@@ -75,6 +75,8 @@ def _posts(page: Blocks, kept: frozenset[int]) -> list[int]:
     strictly, loosely = _grouped(page, called, itemgetter(4)), _grouped(page, called, itemgetter(1, 2))
     signed = [at for at in page.signed if page.last[at] > page.elements[at][5]]
     others = [at for at, names in enumerate(page.names) if "comtr" in names and CALLED.search(names)]
+    if not called and not signed and not others:
+        return []
     chars = _chars_before(page, kept)
     found = _largest(page, chars, [signed, others, *strictly.values()])
     if not found:
