@@ -21,8 +21,8 @@ from outrider.pages.content.view import View, view_of
 
 Floats = NDArray[np.float32]
 Standing = tuple[View, Naming]  # where blocks stand: a page's arrays, and the words of its names
-WINDOW = 1_200  # blocks that are judged together, each of which takes 10 kB for a moment
-LONGEST = 300_000  # characters of them that are looked at; a character takes 60 bytes
+WINDOW = 1_200  # blocks that are judged together, each of which takes 4 kB for a moment
+LONGEST = 300_000  # characters of them that are looked at; a character takes 20 bytes
 SPEAKS = 60  # words from which a page's shape says what it is
 WITH_COPIES = frozenset(
     {"documentation", ""}
