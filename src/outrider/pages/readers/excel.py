@@ -74,7 +74,7 @@ class Workbook:
         main = self.package.main
         self.root = self.package.tree(main)
         since_1904 = (self.root.value("s:workbookPr", attribute="date1904") or "") in ON
-        self.formats = Formats(self.package.tree(self.package.related(main, "styles")), since_1904=since_1904)
+        self.formats = Formats.of(self.package.tree(self.package.related(main, "styles")), since_1904=since_1904)
         self.strings = self._strings()
 
     def document(self) -> Document:

@@ -10,7 +10,7 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers import legacy
 from outrider.pages.readers.parts.compound import MAGIC, BrokenCompound, Compound, facts
 from outrider.pages.readers.parts.ppt_binary import Shape, Show, Slide, Text
-from outrider.pages.readers.parts.refusals import broken, encrypted
+from outrider.pages.readers.parts.refusals import broken, encrypted, without_end
 from outrider.pages.readers.parts.writing import Draft
 
 KIND = "PowerPoint 97 presentation"
@@ -38,7 +38,8 @@ def read(source: Source) -> Document:
         show = Show(files)
         if show.encrypted:
             raise encrypted(source, KIND)
-        return _document(source, show, facts(files.read(PROPERTIES)))
+        document = _document(source, show, facts(files.read(PROPERTIES)))
+        return without_end(document) if files.lacks("PowerPoint Document") else document
     except (BrokenCompound, ValueError, IndexError, struct.error) as error:
         raise broken(source, KIND, str(error) if isinstance(error, BrokenCompound) else "it is damaged") from None
 

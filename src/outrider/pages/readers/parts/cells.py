@@ -60,17 +60,27 @@ def area(reference: str) -> tuple[Place, Place] | None:
 class Formats:
     """How each style of a workbook shows numbers.
 
+    Args:
+        codes: The workbook's own formats by their numbers.
+        styles: The number of each style's format.
+        since_1904: Whether days are counted from 1904.
+
     That is `date`, `time`, `both`, `elapsed`, `percent`, `zeros 5` for so many digits at least, `before €` or
     `behind €` for amounts of money, or empty.
     """
 
-    def __init__(self, styles: Element, *, since_1904: bool) -> None:
-        given = styles.find("s:numFmts") or Element("")
-        own = {each.get("numFmtId"): _kind(each.get("formatCode")) for each in given.each("s:numFmt")}
-        known = styles.find("s:cellXfs") or Element("")
-        self._kinds = [_named(each.get("numFmtId"), own) for each in known.each("s:xf")]
+    def __init__(self, codes: dict[str, str], styles: list[str], *, since_1904: bool) -> None:
+        own = {number: _kind(code) for number, code in codes.items()}
+        self._kinds = [_named(number, own) for number in styles]
         self._epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)  # noqa: DTZ001 - no zone
         self._since_1904 = since_1904
+
+    @classmethod
+    def of(cls, styles: Element, *, since_1904: bool) -> "Formats":
+        """Those of a workbook's part of styles."""
+        given, known = styles.find("s:numFmts") or Element(""), styles.find("s:cellXfs") or Element("")
+        codes = {each.get("numFmtId"): each.get("formatCode") for each in given.each("s:numFmt")}
+        return cls(codes, [each.get("numFmtId") for each in known.each("s:xf")], since_1904=since_1904)
 
     def shown(self, number: str, style: str) -> str:
         """A number as its style shows it, dates in ISO 8601."""

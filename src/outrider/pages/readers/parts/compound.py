@@ -45,6 +45,10 @@ class Compound:
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
+    def lacks(self, name: str) -> bool:
+        """Whether the end of a stream is missing."""
+        return len(self.read(name)) < self._entries.get(name, (FREE, 0))[1]
+
     def read(self, name: str) -> bytes:
         """A stream; empty if there is none of that name."""
         first, size = self._entries.get(name, (FREE, 0))

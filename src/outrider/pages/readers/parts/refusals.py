@@ -1,6 +1,9 @@
 """The errors that documents are answered with, each with its remedy."""
 
+from dataclasses import replace
+
 from outrider.core.errors import NotConfigured, Refused, Unavailable
+from outrider.pages.document import Document
 from outrider.pages.reader import Source
 
 
@@ -35,6 +38,13 @@ def missing_extra(source: Source, kind: str) -> NotConfigured:
         code="missing_extra",
         hint="pip install 'outrider[documents]', or look for a newer or a PDF version of it",
     )
+
+
+def without_end(document: Document) -> Document:
+    """The document of a file that is cut, which says so."""
+    told = "\n\n(the end of this file is missing)"
+    facts = document.metadata | {"cut": True}
+    return replace(document, markdown=document.markdown + told, text=document.text + told, metadata=facts)
 
 
 def _place(source: Source) -> str:
