@@ -78,6 +78,11 @@ PLAIN = {
     "ics": b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Regatta\\, big\r\nDTSTART;TZID=Europe/Vienna:20260704T093000\r\n"
     b'DESCRIPTION:Bring a bo\r\n at.\r\nORGANIZER;CN="Ida":MAILTO:ida@h.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n',
     "vcf": b"BEGIN:VCARD\r\nN;ENCODING=QUOTED-PRINTABLE:M=C3=A4rz;Th=\r\n=C3=A9a\r\nTEL;TYPE=cell:12\r\nEND:VCARD\r\n",
+    "rst": b"Tides\n=====\n\nSee `a <https://h.example>`_::\n\n    x\n\n.. code:: py\n\n   y\n\nOne\n---\n",
+    "adoc": b"= Tides\n:author: Ida\n\n== One\n\n[source,py]\n----\nx\n----\nhttps://h.example[a]\n",
+    "org": b"#+TITLE: Tides\n* One :a:\n:PROPERTIES:\n:END:\n#+BEGIN_SRC py\nx\n#+END_SRC\n[[https://h.example][a]]\n",
+    "tex": b"\\title{Tides}\n\\begin{document}\n\\section{One}\\emph{x} % y\n\\begin{verbatim}\nz\n\\end{verbatim}\n"
+    b"\\begin{itemize}\\item a\\end{itemize}\\href{https://h.example}{b}$x^2$\n",
     "csv.gz": gzip.compress(b"a,b\n1,2\n"),
 }
 
@@ -92,6 +97,9 @@ def files() -> dict[str, bytes]:
     found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
     found["doc"] = (TESTS / "data" / "documents" / "tides.doc").read_bytes()
     found["xls"] = (TESTS / "data" / "documents" / "lights.xls").read_bytes()
+    for name in ("book.xls", "deck.ppt"):
+        packed = (TESTS / "data" / "documents" / f"{name}.xz").read_bytes()
+        found[name.replace(".", "2.")] = lzma.decompress(packed)
     found["tar"] = _tarred()
     found["tar.xz"] = lzma.compress(found["tar"])
     return found | PLAIN
