@@ -14,13 +14,23 @@ BEGIN, END = "\x01", "\x02"  # before the letter of a kind: here a mark begins o
 HELD, LET = "\x03", "\x04"  # between these stands what must not be taken apart: a link, code, a formula
 SIGNS = {"b": "**", "i": "*", "s": "~~"}
 TWICE = re.compile(r"\x02([bis])\x01\1|`\x04\x03`(?!`)")
+# Signs that stand above, below or around a letter are part of it, and so are those that join or part letters: what is
+# no letter from U+0300 to U+1DFF and from U+A66F to U+ABFF is such a sign, but for common punctuation.
+LETTER = (
+    r"\w\u0300-\u0374\u0376-\u037d\u0388-\u0559\u0560-\u0588\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4-\u05f2\u0610-\u061a"
+    r"\u0620-\u0669\u066e-\u06d3\u06d5-\u0963\u0966-\u096f\u0971-\u0e3e\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0f03"
+    r"\u0f18-\u0f39\u0f3e-\u0f84\u0f86-\u1049\u1050-\u10fa\u10fc-\u135f\u1369-\u16ea\u1700-\u1734\u1737-\u17d3"
+    r"\u180b-\u1dff\u200b-\u200f\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ua66f-\uabff\ufe00-\ufe0f\ufe20-\ufe2f"
+)
+PUNCTUATION = rf"[^{LETTER}\s\x01-\x04]"
 NOTHING = re.compile(r"\x01([bis])\x02\1")
 # Each of these begins with a sign, for which a search is quick, or is looked for where such a one finds anything.
-FIRST = re.compile(r"(\x01[bi](?<=[^\W_]..)(?:\x01[bi])*)([^\w\s\x01-\x04]{1,9}\s?)")
+FIRST = re.compile(rf"(\x01[bi](?<=[{LETTER}]..)(?<!_..)(?:\x01[bi])*)({PUNCTUATION}{{1,9}}\s?)")
 TIGHT = re.compile(r"\x02[bi](?=[^\W_])")
 # What closes a bracket that was opened behind the mark's beginning moves with all that the bracket holds.
 LAST = re.compile(
-    r"(\s?(?:[(\uff08\u300c\u300e\u3010][^()\uff08\uff09\u300c-\u3011\x01-\x04]{1,40})?[^\w\s\x01-\x04]{1,9})((?:\x02[bi])+)(?=[^\W_])"
+    rf"(\s?(?:[(\uff08\u300c\u300e\u3010][^()\uff08\uff09\u300c-\u3011\x01-\x04]{{1,40}})?{PUNCTUATION}{{1,9}})"
+    r"((?:\x02[bi])+)(?=[^\W_])"
 )
 STRUCK = re.compile(r"(?<=[^\W_])(\x01s)(?![\w\s])|(?<=[^\w\s])(\x02s)(?=[^\W_])")
 STUCK = re.compile(r"[^\W_](?:\x01[bi])+\x03|\x04(?:\x02[bi])+[^\W_]")

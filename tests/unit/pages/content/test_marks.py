@@ -20,6 +20,15 @@ def markdown(body: str, **options) -> str:
         ("<b>Label:</b>text", "**Label**:text"),
         ("\u6ce8<b>\u300c\u610f\u300d</b>\u5b57", "\u6ce8\u300c**\u610f**\u300d\u5b57"),
         ("<b>\ud55c\uad6d\uc5b4(\u97d3)</b>\ub294", "**\ud55c\uad6d\uc5b4**(\u97d3)\ub294"),
+        (
+            "\u0939\u093f<b>\u0928\u094d\u0926\u0940</b>\u092e\u0947\u0902",
+            "\u0939\u093f**\u0928\u094d\u0926\u0940**\u092e\u0947\u0902",
+        ),
+        (
+            "\u0e17\u0e35\u0e48<b>\u0e19\u0e35\u0e48</b>\u0e04\u0e37\u0e2d",
+            "\u0e17\u0e35\u0e48**\u0e19\u0e35\u0e48**\u0e04\u0e37\u0e2d",
+        ),
+        ("\u0939\u093f<b>(\u0928)</b>", "\u0939\u093f(**\u0928)**"),
         ("Tent<b>. Budget:</b> none", "Tent. **Budget:** none"),
         ("was<s>$1,299</s> now", "was ~~$1,299~~ now"),
         ("5*<b>LUOA</b>", "5\\***LUOA**"),
