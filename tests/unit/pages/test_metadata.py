@@ -249,3 +249,33 @@ JAPANESE = "港は1851年に浚渫され、より大きな船が穀物を陸揚�
 )
 def test_a_language_is_that_of_the_text_where_another_is_declared(declared: str, words: str, language: str):
     assert read(lang=declared or '""', body=f"<p>{words * 5}</p>" * 2).language == language
+
+
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("渡轮重新从旧码头出发_海港网", "渡轮重新从旧码头出发"),
+        ("渡轮重新从旧码头出发-海港网", "渡轮重新从旧码头出发"),
+        ("海港新闻--渡轮重新从旧码头出发", "渡轮重新从旧码头出发"),
+        ("Ferries leave from the old pier again_Coast Paper", "Ferries leave from the old pier again"),
+    ],
+)
+def test_a_line_with_which_the_title_begins_or_ends_is_the_headline(title: str, line: str):
+    top = f"<div>海港 &gt; 正文</div><div class=a>{line}</div><div>发布时间：2019-09-26 10:09</div>"
+    found = read(f"<title>{title}</title>", top, url="", lang="zh")
+    assert (found.title, found.published[:10]) == (line, "2019-09-26")
+
+
+def test_a_short_line_is_no_headline_because_the_title_begins_with_it():
+    found = read("<title>Weather_All that is known about the tides of the north</title>", "<p>Weather</p>", url="")
+    assert found.title == "Weather_All that is known about the tides of the north"
+
+
+def test_a_day_is_told_by_an_address_with_a_section_in_it():
+    address = "https://www.harbour-notes.example/2010/POLITICS/08/13/tides/index.html"
+    assert read("<title>On tides</title>", url=address).published == "2010-08-13"
+
+
+def test_a_breadcrumb_is_nobody():
+    top = '<h1>On tides</h1><div itemprop="author">You are here : Harbour Notes</div>'
+    assert not read("<title>On tides</title>", top).author

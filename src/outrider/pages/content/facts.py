@@ -14,7 +14,7 @@ from outrider.pages.address import absolute
 from outrider.pages.content.blocks import NUMBER, Blocks, Given
 from outrider.pages.content.bylines import byline, is_somebody
 from outrider.pages.content.dates import dates_in, declared_date, is_other
-from outrider.pages.content.titles import Site, headline, site_of, title_of
+from outrider.pages.content.titles import Site, headline, line_of_title, site_of, title_of
 from outrider.pages.content.told import Told, told_by
 from outrider.pages.content.words import NUMBER as CATEGORY
 from outrider.pages.document import line_of
@@ -48,7 +48,7 @@ HEADLINES = 8  # headings of the first level that may be the page's headline
 AUTHOR = 1 << CATEGORY["author"]
 TIMELESS = frozenset({"listing", "collection", "product", "service"})  # kinds whose dates are those of what they list
 DAY = re.compile(  # in an address
-    r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?:/|-|\Z)"
+    r"/((?:19|20)\d\d)/(?:[A-Za-z][\w.-]*/)?(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(?:/|-|\Z)"
     r"|[/_-]((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:[/_.-]|\Z)"
 )
 FEW = 2  # times there, published and changed; where there are more, each is that of an entry of a list
@@ -250,7 +250,11 @@ def _headline(facts: Facts, page: Blocks) -> int:
         facts.heading = headings[chosen]
         return found[chosen]
     named = title_of(titles, "", facts.own)
-    return page.texts.index(named) if named and named in page.texts else -1
+    if named in page.texts:
+        return page.texts.index(named)
+    shown = line_of_title(titles, page.texts)
+    facts.heading = line_of(page.texts[shown]) if shown >= 0 else ""
+    return shown
 
 
 def _around(facts: Facts, page: Blocks, at: int) -> None:
@@ -310,7 +314,7 @@ def _names(node: Any) -> list[str]:
     """The text of an element if it can be a name, or that of the name in it."""
     inner = node.css_first('[itemprop~="name" i]')
     text = line_of((inner or node).text(separator=" ")[:500])
-    return [text] if 2 < len(text) <= BYLINE and not any(map(str.isdigit, text)) else []
+    return [text] if 2 < len(text) <= BYLINE and not any(map(str.isdigit, text)) and " : " not in text else []
 
 
 def objects(script: str, limit: int) -> list[dict[str, Any]]:

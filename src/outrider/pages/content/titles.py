@@ -14,6 +14,8 @@ LONGEST = 250  # characters of a headline
 SHARE = 0.5  # of a headline's words that the page also declares; on 1,497 pages .3 to .6 did the same
 BESIDE = 14  # letters around a site's name by which it is still its name: "Doom9's Forum" of doom9.org
 SHORT = 3  # letters of names that other words hold by chance
+FEWEST, PART = 8, 0.4  # characters, and share of a declared title, of a line of the page that is its headline
+LINES = 600  # of a page that are looked at
 ENDINGS = frozenset(
     "com org net edu gov mil int info co ac gob gouv govt or ne go www blog blogs shop store docs news app en".split()  # noqa: SIM905
 )
@@ -96,6 +98,25 @@ def _ends(declared: list[str], heading: str) -> bool:
         for shorter in declared
         if longer.startswith(shorter) and len(longer) > len(shorter)
     )
+
+
+def line_of_title(declared: list[str], lines: list[str]) -> int:
+    """The number of the longest line that a declared title begins or ends with, beside a mark; -1 if there is none.
+
+    So a headline is known that is no heading of the first level, whatever stands between it and the site's name.
+    """
+    best, most = -1, FEWEST - 1
+    for title in dict.fromkeys(each for each in declared if len(each) <= 2 * LONGEST):
+        for at, line in enumerate(lines[:LINES]):
+            size = len(line)
+            if max(most, PART * len(title)) < size < len(title) and _is_part(title, line):
+                best, most = at, size
+    return best
+
+
+def _is_part(title: str, line: str) -> bool:
+    begins = title.startswith(line) and not title[len(line)].isalnum()
+    return begins or (title.endswith(line) and not title[-len(line) - 1].isalnum())
 
 
 def title_of(declared: list[str], heading: str, site: Site) -> str:
