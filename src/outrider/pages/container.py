@@ -11,6 +11,7 @@ ZIPPED = {
     b"ppt": f"{OPENXML}presentationml.presentation",
     b"xl": f"{OPENXML}spreadsheetml.sheet",
 }
+WORKBOOK_2003 = "application/x-spreadsheet-2003+xml"
 BINARY_WORKBOOK = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 IWORK = {
     ".pages": "application/x-iwork-pages-sffpages",

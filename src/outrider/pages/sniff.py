@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from outrider.pages.charset import wide
-from outrider.pages.container import OPENXML, compound, zipped
+from outrider.pages.container import OPENXML, WORKBOOK_2003, compound, zipped
 
 COMPOUND = "application/x-ole-storage"
 HEAD = 1_445  # bytes of a resource header (section 5.2)
@@ -29,10 +29,12 @@ FEED_START = re.compile(TYPED + rb"<(?:rss|feed|rdf:rdf)[\s>]", FLAGS)
 ODF_START = re.compile(TYPED + rb"<office:document[\s>]", FLAGS)
 JSON_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:["\[{\]]|-?\d|(?:true|false|null)\b))')
 JSON_FEED = b"//jsonfeed.org/version/"
-ROOT_START = re.compile(TYPED + rb"<(?:\w{1,20}:)?(opml|urlset|sitemapindex|tt)[\s>]", FLAGS)
+ROOT_START = re.compile(
+    TYPED + rb"<(?:\w{1,20}:)?(opml|urlset|sitemapindex|tt|workbook(?=[^>]{0,600}office:spreadsheet))[\s>]", FLAGS
+)
 ROOTS = {
     b"opml": "text/x-opml", b"urlset": "application/sitemap+xml", b"sitemapindex": "application/sitemap+xml",
-    b"tt": "application/ttml+xml",
+    b"tt": "application/ttml+xml", b"workbook": WORKBOOK_2003,
 }  # fmt: skip
 XML_START = re.compile(TYPED + rb"<[\w:.-]{1,80}[^<>]{0,900}\sxmlns(?::\w{1,40})?\s{0,9}=", FLAGS)
 SSA_START = re.compile(rb"\s*\[Script Info\]", re.IGNORECASE)
@@ -261,7 +263,8 @@ def _marked_up(declared: str, start: bytes) -> str:
         return "application/vnd.oasis.opendocument.text-flat-xml"
     if FEED_START.match(start) and (loose or declared == "text/html"):
         return "application/rss+xml"
-    if (loose or declared in UNKNOWN or declared in ("text/plain", "text/html")) and (root := ROOT_START.match(start)):
+    named = loose or declared in UNKNOWN or declared in ("text/plain", "text/html") or _never_text(declared)
+    if named and (root := ROOT_START.match(start)):
         return ROOTS[root[1].lower()]
     if PAGE_START.match(start) and (loose or declared.endswith("json")):
         return "text/html"

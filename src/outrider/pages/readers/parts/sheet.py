@@ -79,7 +79,7 @@ class Sheet:
 
     def _goes_on(self, block: list[int], row: int) -> bool:
         """Whether a row after a gap has values, and the head of the block has words above each of them."""
-        head = self.rows[block[0]]
+        head = next((self.rows[number] for number in block if len(self.rows[number]) > 1), {})
         values = any((row, column) in self.typed for column in self.rows[row])
         return values and len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
 
