@@ -55,10 +55,9 @@ class Elements(Passage):
         shown: The elements that are looked into though they are hidden.
         ruled_here: Whether the last hidden element was hidden by such a rule.
         made: Signature and category bits of what is made so; the bits are those of tag and classes.
-        usual: Classes that make no listing.
     """
 
-    __slots__ = ("by_rule", "made", "ruled_here", "shown", "usual")
+    __slots__ = ("by_rule", "made", "ruled_here", "shown")
 
     def __init__(self, by_rule: Hides | None, shown: frozenset[int]) -> None:
         super().__init__()
@@ -66,7 +65,6 @@ class Elements(Passage):
         self.shown = shown
         self.ruled_here = False
         self.made: dict[Made, tuple[int, int]] = {}
-        self.usual: set[str] = set()
 
     def _hides(self, node: Any, tag: str, given: Given) -> bool:
         """Whether an element is hidden."""
@@ -133,7 +131,7 @@ class Elements(Passage):
                 return HIDDEN
             if "role" in given and given["role"] == "heading":
                 tag = _heading(given)
-            elif (names := given.get("class")) and names not in self.usual and self._is_listing(names):
+            elif (names := given.get("class")) and is_listing(names):
                 return self._pre(node, tag)
         if self.listing and is_tool(tag, given):
             return DROP
@@ -141,12 +139,6 @@ class Elements(Passage):
             self.flush()
         self._element(tag, given)
         return BLOCK
-
-    def _is_listing(self, names: str) -> bool:
-        if is_listing(names):
-            return True
-        self.usual.add(names)
-        return False
 
     def _dialog(self, node: Any, tag: str) -> int:
         """A dialog, which is not shown before a script opens it."""

@@ -25,6 +25,8 @@ SCRIPTS = (
     ("th", re.compile("[\u0e01-\u0e4e]"), 0.4),
     ("el", re.compile("[\u0386-\u03ce]"), 0.4),
 )
+SCRIPTED = re.compile("[\u0386-\u03ce\u0e01-\u0e4e\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")  # any of them
+LEAST_SHARE = 0.1
 
 
 def language_of(declared: str, text: str) -> str:
@@ -45,6 +47,8 @@ def _is_common(sample: str, primary: str) -> bool:
 
 
 def _by_script(sample: str) -> str:
+    if len(SCRIPTED.findall(sample)) <= LEAST_SHARE * len(sample):
+        return ""
     return next((name for name, letters, share in SCRIPTS if len(letters.findall(sample)) > share * len(sample)), "")
 
 
