@@ -117,7 +117,7 @@ async def web_fetch(
     filename: Annotated[str | None, Field(max_length=200, description="For a saved picture")] = None,
     output_dir: Annotated[str | None, Field(max_length=1_000, description="Workspace folder for pictures")] = None,
 ) -> Result:
-    """Read a web page, PDF, feed or text file as clean Markdown, or save a picture to the workspace."""
+    """Read a web page, PDF, Office document, archive or other file as Markdown, or save a picture to the workspace."""
     asked = None if query is None else _not_blank(query)
     if mode == "image":
         return await _image(pages, artifacts, choices, call, url, output_dir, filename)
