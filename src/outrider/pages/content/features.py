@@ -237,7 +237,7 @@ def _words(texts: list[str]) -> list[list[str]]:
 
 
 def _put_declared(told: Floats, texts: list[str], signals: Signals) -> None:
-    """The next two. A text's second word stands between spaces, so it is a word of what begins like that text."""
+    """The next two. What holds a text holds all of its words but the first and the last between spaces, too."""
     description, linked = signals.description, signals.linked
     if not description and not linked:
         return
@@ -245,8 +245,7 @@ def _put_declared(told: Floats, texts: list[str], signals: Signals) -> None:
     for at, text in enumerate(texts):
         if len(text) > BRIEF:
             probe = text[:PROBE]
-            inner = probe.split(" ", 2)
-            if len(inner) < 3 or inner[1] in words:
+            if words.issuperset(probe.split(" ")[1:-1]):
                 if probe in description:
                     told[3, at] = 1
                 if probe in linked:
