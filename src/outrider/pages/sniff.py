@@ -165,6 +165,9 @@ ZIPPED = {
     ".odp": "application/vnd.oasis.opendocument.presentation",
     ".epub": "application/epub+zip",
 }
+PAGE_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi", ".do", ".cfm"})
+ALPHA_SUFFIX = re.compile(r"\.[a-z]{1,8}")
+TAG = re.compile(rb"<[a-zA-Z!/]")
 PLAIN_SUFFIXES = frozenset({".md", ".markdown", ".csv", ".tsv", ".jsonl", ".ndjson"})
 
 
@@ -246,12 +249,18 @@ def _text_type(declared: str, head: bytes, url: str) -> str:
         return _unnamed(start, url)
     if declared == "text/html" and not start.lstrip().startswith(b"<"):  # what many servers call anything
         found = _unnamed(start, url)
-        return found if found != "text/plain" else declared
+        return found if found != "text/plain" or _is_named_text(start, url) else declared
     if (declared == "text/plain" and suffix_of(url) in PLAIN_SUFFIXES) or (
         declared == "application/json" and suffix_of(url) == ".ipynb"
     ):
         return SUFFIXES[suffix_of(url)]
     return declared
+
+
+def _is_named_text(start: bytes, url: str) -> bool:
+    """Whether the name of what is called a page says that it is none, and no tag in it says otherwise."""
+    suffix = suffix_of(url)
+    return ALPHA_SUFFIX.fullmatch(suffix) is not None and suffix not in PAGE_SUFFIXES and TAG.search(start) is None
 
 
 def _marked_up(declared: str, start: bytes) -> str:

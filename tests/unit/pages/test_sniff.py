@@ -107,3 +107,18 @@ def test_every_kind_has_its_reader():
 )
 def test_a_text_that_is_called_something_else_is_read_as_what_it_is(declared: str, body: bytes, url: str, read_as: str):
     assert sniff(declared, body, url) == read_as
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "read_as"),
+    [
+        ("https://a.b/guide.rst", b"Tides\n=====\n\nwords", "text/plain"),
+        ("https://a.b/guide.rst", b"Tides <b>and</b> moons", "text/html"),
+        ("https://a.b/guide.php", b"Tides and moons", "text/html"),
+        ("https://a.b/v1.2", b"Tides and moons", "text/html"),
+    ],
+)
+def test_a_text_that_is_called_a_page_is_a_text_where_its_name_and_its_signs_say_so(
+    url: str, body: bytes, read_as: str
+):
+    assert sniff("text/html", body, url) == read_as
