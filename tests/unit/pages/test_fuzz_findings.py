@@ -131,6 +131,13 @@ def test_a_choice_outside_of_any_list_of_them_is_shown(html: str):
     assert "Wend" not in extract(f"{html}<select><option>Wend<optgroup><option>Wend</select>").text
 
 
+@pytest.mark.parametrize("rows", [MANY, 4 * MANY])
+def test_no_row_of_a_long_table_is_lost(rows: int):
+    document = extract(f"<table><tr><th>Name<th>Lit<tr><td>Wend<td>yes{'<tr>' * rows}<tr><td>Reed<td>no", main=False)
+    assert words(document.markdown.replace("|", " ").replace("-", "")) == words(document.text)
+    assert "Reed" in document.text
+
+
 def test_posts_in_the_cells_of_a_table_name_their_authors():
     posts = "".join(
         f'<div class="post"><div class="post-author">{name}</div>Lamps burn.</div>' for name in ("Ann", "Ben", "Cleo")

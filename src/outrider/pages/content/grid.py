@@ -17,7 +17,7 @@ CELL_LIMIT = 600  # characters of a cell; what holds more is layout
 HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
 WIDE = 20  # columns from which a row is told as a record
-ROWS = 5_000
+ROWS = 20_000  # from which a table is told row by row, as layout is; a page has at most 15,000 blocks
 CODED = 4  # times the characters of listings of several lines that a table has at least
 
 
@@ -67,11 +67,14 @@ class Grid:
 
 def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid:
     """The rows of a table that hold any of these blocks."""
+    rows = _rows(page, table)
+    if len(rows) >= ROWS:
+        return Grid()
     texts = _texts(page, blocks, phrase)
     grid = Grid(captions=texts.pop(-1, []))
     spans: dict[int, tuple[int, str]] = {}
     found: list[tuple[int, list[int], list[str]]] = []
-    for row, cells in _rows(page, table).items():
+    for row, cells in rows.items():
         heading = _is_heading(page, row, cells)
         line = _line(page, cells, texts, spans, heading=heading)
         if any(line):
