@@ -37,7 +37,8 @@ def unaddressed(markdown: str) -> str:
 
 def agree(text: str, markdown: str) -> Iterator[str]:
     """Text and Markdown hold the same words."""
-    if (lost := said(text) - words(unaddressed(markdown))).total() > DIFFERENT:
+    shown = words(unaddressed(markdown)) | words(unaddressed(markdown.replace("]\\(", "](")))  # as the text has it
+    if (lost := said(text) - shown).total() > DIFFERENT:
         yield f"agree: words of the text that the Markdown lacks: {list(lost.elements())[:8]}"
     known = words(text) | words(unaddressed(text))  # cells that span are repeated: only new words count
     if len(added := [word for word in said(markdown) if word not in known]) > DIFFERENT:
