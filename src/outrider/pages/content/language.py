@@ -3,7 +3,8 @@
 import re
 
 SAMPLE = 3_000  # characters of text that are looked at
-LEAST = 200  # below these a text does not tell
+LEAST = 200  # below these a text does not tell by its words
+SIGNS = 60  # nor below these by its script
 # How much nearer to one language than to the next a text must be. Of 1,546 pages with a language of their own, those
 # that were told wrongly (names, prices, lists of products) had 20 or less, texts of sentences 40 and more.
 APART = 40
@@ -32,13 +33,13 @@ LEAST_SHARE = 0.1
 def language_of(declared: str, text: str) -> str:
     """A BCP 47 tag: the declared one, or the language of a longer text that it cannot be; empty if nothing tells."""
     sample = text[:SAMPLE]
-    if len(sample) < LEAST:
-        return declared
     primary = declared.partition("-")[0].lower()
     primary = SAME.get(primary, primary)
-    if not sample.isascii() and (written := _by_script(sample)):
+    if len(sample) >= SIGNS and not sample.isascii() and (written := _by_script(sample)):
         return declared if primary == written else written
-    return declared if _is_common(sample, primary) else _by_words(sample, primary) or declared
+    if len(sample) < LEAST or _is_common(sample, primary):
+        return declared
+    return _by_words(sample, primary) or declared
 
 
 def _is_common(sample: str, primary: str) -> bool:
