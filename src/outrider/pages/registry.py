@@ -32,7 +32,6 @@ FAMILIES = (  # pattern; then what a person calls it and what to do instead: the
     ("application/postscript", ("a PostScript file", "look for a PDF of it, or make one with `ps2pdf`")),
     ("application/vnd.ms-htmlhelp", ("a Windows help file", "look for an HTML or PDF version of it")),
     ("application/x-bittorrent", ("a torrent", "look for the file itself")),
-    ("application/x-sqlite3", ("a database", "open it with `sqlite3`, or look for a CSV version of it")),
     ("application/vnd.apache.parquet", DATA),
     ("application/x-hdf5", DATA),
     ("application/x-numpy", DATA),
