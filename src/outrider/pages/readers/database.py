@@ -75,7 +75,7 @@ def _table(draft: Draft, connection: sqlite3.Connection, name: str) -> int | Non
         count = connection.execute(f"SELECT count(*) FROM {quoted}").fetchone()[0]  # noqa: S608
     except sqlite3.Error:
         count = None
-    draft.heading(2, f"{line_of(name)} ({'many' if count is None else count} rows)")
+    draft.heading(2, f"{line_of(name)} ({'many' if count is None else count} row{'s' * (count != 1)})")
     draft.rows(rows)
     if count is None or count >= len(rows):
         draft.add(f"(the first {len(rows) - 1} rows)")
