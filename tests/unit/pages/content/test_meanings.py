@@ -8,6 +8,7 @@ from outrider.pages.content.judge import standing_of
 from outrider.pages.content.main import parsed
 from outrider.pages.content.meanings import Meanings, places
 from outrider.pages.content.model import model
+from outrider.pages.content.naming import LIMIT, MOST
 from outrider.pages.content.walk import cut_into_blocks
 
 TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
@@ -44,6 +45,14 @@ def test_a_page_says_the_same_whatever_was_read_before():
     meant(table, second)
     assert (meant(table, first) == before).all()
     assert (meant(table, second) != before).any()
+
+
+def test_of_a_page_of_endless_names_only_some_are_read():
+    lines = (" ".join(f"{chr(97 + line % 26)}{at}x{line}y" for at in range(60)) for line in range(600))
+    page = cut_into_blocks(parsed("".join(f"<p class='{names}'>Some words" for names in lines)).body)
+    naming = standing_of(page)[1]
+    assert MOST <= len(naming.words) <= MOST + LIMIT
+    assert len(naming.own) == len(page.elements)
 
 
 def test_parts_of_names_and_names_as_wholes_are_words():
