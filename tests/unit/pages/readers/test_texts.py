@@ -132,7 +132,6 @@ def test_an_empty_document_is_told_as_empty():
     [
         (bytes(60) + b"BOOKMOBI" + bytes(9), "Kindle", "EPUB"),
         (b"%!PS-Adobe-3.0\nshowpage", "PostScript", "PDF"),
-        (b"SQLite format 3\x00", "database", "sqlite3"),
         (b"PAR1\x00\x00", "data", "CSV"),
         (b"AT&TFORM\x00", "DjVu", "PDF"),
     ],
