@@ -19,6 +19,9 @@ STYLE = re.compile(
     RULES + r"|(?:^|[;\s])(?:opacity\s*:\s*(?:0(?:\.0\d*)?|\.0\d*)%?|zoom\s*:\s*0|filter\s*:\s*opacity\(0(?:\.0)?%?\)"
     r"|font-size\s*:\s*(?:0?\.\d+(?:px|pt)|1px))\s*(?:[;!]|$)"
 )
+# Without any of these a style holds none of those, and most styles hold none of these.
+WORDS = ("none", "hidden", "collapse", "font", "clip", "transform", "transparent", "rgba(", "opacity", "zoom")
+NEGATIVE = re.compile(r":\s*-\d\d")
 MOVES = re.compile(r"transform\s*:\s*(?:matrix|translate)")  # transparent until it has moved to its place
 SIZE = re.compile(r"(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)")
 CLIPPED = re.compile(r"overflow\s*:\s*(?:hidden|clip)")
@@ -65,7 +68,7 @@ def _hidden(given: dict[str, str | None]) -> bool:
 def _unseen(style: str) -> bool:
     """Whether a style of an element's own takes it out of sight: gone, of no size, or in the colour of its ground."""
     style = style.lower()
-    if STYLE.search(style):
+    if (any(word in style for word in WORDS) or NEGATIVE.search(style)) and STYLE.search(style):
         return not MOVES.search(style) or bool(BY_RULE.search(style))
     if "overflow" in style and CLIPPED.search(style) and SIZE.search(style):
         return True
