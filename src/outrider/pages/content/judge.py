@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.alike import agreed
-from outrider.pages.content.blocks import Blocks, parts_of
+from outrider.pages.content.blocks import NUMBER, Blocks, parts_of
 from outrider.pages.content.copies import without_copies
 from outrider.pages.content.features import Features, describe
 from outrider.pages.content.lexicon import columns
@@ -28,6 +28,7 @@ WITH_COPIES = frozenset(
     {"documentation", ""}
 )  # kinds of pages that say things twice on purpose, or too few words to tell
 READ_BY_NAME = frozenset({"article", "product"})  # kinds of pages of which names tell more than their categories do
+LISTING = NUMBER["pre"]
 NAMELESS = 0.05  # share of named elements below which no kind of page has names to go by
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
@@ -52,7 +53,7 @@ def judge(page: Blocks, signals: Signals) -> Judged:
 
 def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list[int], dict[str, Any]]:
     """The numbers of the blocks to keep, and facts, by how likely each is content and by the page's kind."""
-    keep, expected = kept(likely, words, kind)
+    keep, expected = kept(likely, words, "" if kind == "documentation" and _lists(page) else kind)
     facts: dict[str, Any] = {"expected": round(expected, 3)}
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
@@ -62,6 +63,11 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     if kind == CONNECTED:
         chosen = connected(page, chosen, likely.tolist(), words.tolist())
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
+
+
+def _lists(page: Blocks) -> bool:
+    """Whether a page holds a listing: of documentation that does, what is in doubt is content more often than not."""
+    return any(row[1] == LISTING for row in page.elements)
 
 
 def likely_content(learned: Model, features: Features, lexicon: Floats, standing: Standing, kind: str) -> Floats:

@@ -9,7 +9,7 @@ On templates unlike those that it learned from, a model gives blocks of the marg
 sinks below what any reader would keep. So no block that is less likely than a floor is kept, unless hardly anything
 else is left. On 120 pages of other corpora (old news, portals, ten languages) this is worth .046 of F1. On five folds
 of sites of the large corpus articles gain .0007, and all pages lose .0007 (standard error .0009): those that are taken
-for articles, and are none.
+for articles, and are none. On documentation with listings it would cost .006.
 """
 
 from typing import Any

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from outrider.pages.content.judge import choose
 from outrider.pages.content.main import parsed
 from outrider.pages.content.select import kept
 from outrider.pages.content.strays import connected
@@ -67,3 +68,19 @@ def test_a_page_of_a_few_blocks_has_no_margin_to_leave_out():
 def test_of_an_article_that_nothing_is_sure_of_the_best_guess_is_kept():
     likely, words = np.array([0.5, 0.45, 0.7] + [0.0] * MANY), np.array([100.0, 80.0, 5.0] + [1.0] * MANY)
     assert kept(likely, words, "article")[0][:3].tolist() == [True, True, True]
+
+
+def chosen_of(source: str, kind: str, doubted: str) -> list[str]:
+    """The texts that are kept of a page of a kind, on which one block is rather content than not, but hardly."""
+    page = cut_into_blocks(parsed(source).body)
+    likely = [0.0 if text == "Share" else 0.55 if text == doubted else 0.95 for text in page.texts]
+    words = [float(len(text.split())) * 10 for text in page.texts]
+    found, _ = choose(page, np.array(likely, np.float32), np.array(words, np.float32), kind)
+    return [page.texts[at] for at in found]
+
+
+def test_what_is_in_doubt_on_documentation_with_listings_stays():
+    doubted = "Two of the valves are closed by hand."
+    source = f"{TEXT}{MARGIN}<p>{doubted}</p>"
+    assert doubted not in chosen_of(source, "documentation", doubted)
+    assert doubted in chosen_of(source + "<pre>close --all</pre>", "documentation", doubted)
