@@ -22,3 +22,9 @@ def f1(found: str | Counter[str], reference: str | Counter[str]) -> float:
     if not mine or not theirs:
         return float(not mine and not theirs)
     return 2 * (mine & theirs).total() / (mine.total() + theirs.total())
+
+
+def shingles(text: str, width: int) -> Counter[str]:
+    """How often each run of so many words occurs, which is what benchmarks of news count; of a shorter text itself."""
+    found = words(text)
+    return Counter(" ".join(found[at : at + width]) for at in range(max(1, len(found) - width + 1)) if found)
