@@ -6,6 +6,7 @@ import pytest
 from evals.extraction.corpus import OWN, TYPES, samples
 from evals.extraction.evaluate import measure
 from evals.extraction.gate import OWN_DIGEST, OWN_FLOORS, UNSEEN_FLOORS, below, failures, small
+from evals.extraction.metric import shingles
 
 from outrider.pages.content.main import main_content
 from outrider.pages.content.model import model
@@ -65,3 +66,9 @@ def test_the_model_says_where_it_comes_from_and_how_it_scored_on_unseen_sites():
     assert told["licence"] == "CC-BY-4.0"
     assert set(told["scores"]) == {"all", *TYPES}
     assert len(told["folds"]) == 5
+
+
+def test_runs_of_words_are_counted_in_their_order():
+    assert shingles("The tide comes in, the tide", 2) == {"the tide": 2, "tide comes": 1, "comes in": 1, "in the": 1}
+    assert shingles("Two words", 4) == {"two words": 1}
+    assert not shingles("", 4)
