@@ -9,6 +9,7 @@ from outrider.pages.charset import wide
 from outrider.pages.container import OPENXML, WORKBOOK_2003, compound, zipped
 
 COMPOUND = "application/x-ole-storage"
+EXCEL = "application/vnd.ms-excel"
 HEAD = 1_445  # bytes of a resource header (section 5.2)
 BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # section 3: no text holds these
 UNKNOWN = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
@@ -113,6 +114,11 @@ MAGICS = (
     Magic("audio/mpeg", b"\xff\xf3", sure=False),
     Magic("audio/midi", b"MThd\x00"),
     Magic(COMPOUND, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    Magic(EXCEL, b"\x09\x00\x04\x00"),  # records of Excel 2, 3, 4, and of later ones where nothing is around them
+    Magic(EXCEL, b"\x09\x02\x06\x00"),
+    Magic(EXCEL, b"\x09\x04\x06\x00"),
+    Magic(EXCEL, b"\x09\x08\x08\x00"),
+    Magic(EXCEL, b"\x09\x08\x10\x00"),
     Magic("font/woff", b"wOFF"),
     Magic("font/woff2", b"wOF2"),
     Magic("font/otf", b"OTTO"),

@@ -1,4 +1,4 @@
-"""Excel workbooks from before 2007, read without any extra.
+"""Excel workbooks from before 2007, read without any extra: damaged, old and odd ones too.
 
 `book.xls.xz` is what `make.py` beside it makes with openpyxl, as LibreOffice saves it; `lights.xls` is written by xlwt.
 """
@@ -16,6 +16,54 @@ from outrider.core.errors import OutriderError, Refused
 DATA = Path(__file__).parents[3] / "data" / "documents"
 XLS = lzma.decompress((DATA / "book.xls.xz").read_bytes())
 LIGHTS = (DATA / "lights.xls").read_bytes()
+
+
+GLOBALS, SHEET, EXCEL_5, EXCEL_97 = 5, 16, 0x500, 0x600
+LINK = bytes.fromhex("D0C9EA79F9BACE118C8200AA004BA90B 02000000 03000000 E0C9EA79F9BACE118C8200AA004BA90B 12000000")
+LINK += "http://a\0".encode("utf-16-le")
+
+
+def record(kind: int, body: bytes = b"") -> bytes:
+    return struct.pack("<HH", kind, len(body)) + body
+
+
+def begin(kind: int, version: int) -> bytes:
+    return record(0x809, struct.pack("<HHHHLL", version, kind, 4_000, 1997, 0, 0)[: 16 if version == EXCEL_97 else 8])
+
+
+def number(row: int, value: float, look: int = 0) -> bytes:
+    return record(0x203, struct.pack("<HHHd", row, 0, look, value))
+
+
+def link(bottom: int, right: int, target: bytes = LINK) -> bytes:
+    return record(0x1B8, struct.pack("<HHHH", 0, bottom, 0, right) + target)
+
+
+def records(*sheets: bytes, version: int = EXCEL_97, more: bytes = b"") -> bytes:
+    """A workbook of sheets called A, B and so on, without a file system around it."""
+
+    def head(places: list[int]) -> bytes:
+        mark = b"\0" if version == EXCEL_97 else b""
+        listed = [
+            record(0x85, struct.pack("<LBBB", place, 0, 0, 1) + mark + bytes([65 + at]))
+            for at, place in enumerate(places)
+        ]
+        page = record(0x42, struct.pack("<H", 1250))
+        return begin(GLOBALS, version) + page + more + record(0xE0, bytes(20)) + b"".join(listed) + record(0x0A)
+
+    bodies = [begin(SHEET, version) + each + record(0x0A) for each in sheets]
+    first = len(head([0] * len(bodies)))
+    return head([first + sum(map(len, bodies[:at])) for at in range(len(bodies))]) + b"".join(bodies)
+
+
+def filed(stream: bytes) -> bytes:
+    """The records in the file system of another workbook, by the name they had in Excel 5 and 95."""
+    size = LIGHTS.find(b"\xfd\xff\xff\xff", 512) // 512 * 512 - 512
+    old, new = ("\0".join(name) + "\0" for name in ("Workbook", "Book"))
+    entry = LIGHTS.find(old.encode())
+    head = bytearray(LIGHTS[:512] + stream.ljust(size, b"\0") + LIGHTS[512 + size :])
+    head[entry : entry + 66] = new.encode().ljust(64, b"\0") + struct.pack("<H", 10)
+    return bytes(head)
 
 
 def outcome(body: bytes) -> str:
@@ -81,4 +129,43 @@ def test_damage_anywhere_is_read_or_told():
         body = bytearray(LIGHTS)
         for _ in range(rng.choice((1, 10, 100))):
             body[rng.randrange(len(body))] = rng.randrange(256)
-        assert outcome(bytes(body)) in ("excel", "legacy", "broken_file", "encrypted", "unreadable_type", "text")
+        assert outcome(bytes(body)) in ("excel", "broken_file", "encrypted", "unreadable_type", "text")
+
+
+def test_workbooks_of_excel_95_are_read_in_their_own_code_page():
+    text = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + "Łódź".encode("cp1250"))
+    note = record(0x1C, struct.pack("<HHH", 1, 0, 5) + b"wrong")
+    stream = records(text + number(1, 12.5) + note, version=EXCEL_5)
+    read_in_both = [read(filed(stream), "x.xls"), read(stream, "x.xls")]
+    for document in read_in_both:
+        assert document.markdown.startswith("## A\n\nŁódź\n\n12.5\n\n> Comment at A2: wrong")
+
+
+def test_records_as_scripts_write_them_are_a_workbook():
+    cells = record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + b"Wend") + record(0x203, struct.pack("<HHHd", 1, 0, 0, 41))
+    assert read(record(0x809, struct.pack("<4H", 0, 16, 0, 0)) + cells + record(0x0A)).markdown.endswith("Wend\n\n41")
+    excel_2 = record(0x03, struct.pack("<HH3sd", 0, 0, bytes(3), 41))
+    assert read(record(0x09, struct.pack("<HH", 2, 16)) + excel_2 + record(0x0A)).markdown.endswith("41")
+
+
+def test_an_odd_link_costs_itself_and_no_cell():
+    assert read(records(number(0, 41) + link(0, 0))).markdown == "## A\n\n[41](http://a)"
+    assert read(records(number(0, 41) + link(0, 0, bytes(40)))).markdown == "## A\n\n41"
+
+
+def test_a_damaged_sheet_is_read_as_far_as_it_goes_and_the_others_whole():
+    damaged = number(0, 41) + number(1, 12.5, look=99)
+    document = read(records(damaged, number(0, 7)))
+    assert document.markdown == "## A\n\n41\n\n(the rest of this sheet is damaged)\n\n## B\n\n7"
+    assert outcome(records(number(0, 41, look=99))) == "broken_file"
+
+
+def test_a_small_file_cannot_unfold_to_a_large_one():
+    everywhere = link(65_535, 255)
+    name = struct.pack("<HBBHHH4B", 0, 0, 1, 11, *([0] * 6)) + b"\0N"
+    first = record(0x18, name + b"\x17\x08\0" + b"a" * 8)
+    twice = [record(0x18, name + 2 * (b"\x23" + struct.pack("<L", at + 1)) + b"\x08") for at in range(40)]
+    rows = (record(0x200, bytes(14)) + number(65_535, 41)) * 300
+    for stream in (records(number(0, 41) + everywhere), records(number(0, 41), more=first + b"".join(twice))):
+        assert read(stream).markdown == "## A\n\n41"
+    assert read(records(rows)).markdown == "## A\n\n41"
