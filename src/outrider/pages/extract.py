@@ -34,7 +34,7 @@ def extract(
         links: How the Markdown writes them: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown shows pictures that have words of their own.
         chars: How much of the source is looked at, in bytes of UTF-8; 4 million if not said.
-        tags: How many of its tags; each may have a text; 300,000 if not said.
+        tags: How many of its tags; each may have a text; 50,000 if not said.
 
     Returns:
         A document whose kind is that of the page; its text is empty only if the page shows none and says

@@ -14,6 +14,20 @@ PAGES = {
     "deep quotes": b"<blockquote>x" * 300_000,
     "a million tags": b"<p>x" * 1_000_000,
     "marks reopened in every paragraph": b"".join(b"<b a=%d><p>x" % number for number in range(250_000)),
+    "marks that seem closed": b"<p>"
+    + b"</b>" * 1_000
+    + b"".join(b"<b a=%d>" % at for at in range(1_000))
+    + b"</p>"
+    + b"<p>x</p>" * 20_000,
+    "marks closed where they are out of reach": b"<p>"
+    + b"".join(b"<b a=%d><table><td></b></table>" % at for at in range(1_000))
+    + b"</p>"
+    + b"<p>x</p>" * 18_000,
+    "long marks in every paragraph": b"<p>"
+    + b"".join(b"<b a='%d%s'>" % (at, b"x" * 19_000) for at in range(50))
+    + b"</p>"
+    + b"<p>x</p>" * 10_000,
+    "a long link in every paragraph": b"<p><a href='/" + b"x" * 19_000 + b"'></p>" + b"<p>x</p>" * 20_000,
     "links over links": b"<a href=x>y<div>x" * 250_000,
     "a giant attribute": b"<p title='" + b"a" * 4_900_000 + b"'>text",
     "many attributes": b"<p " + b" ".join(b"a%d=1" % number for number in range(400_000)) + b">text",

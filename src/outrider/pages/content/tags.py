@@ -24,6 +24,8 @@ ONES, TOPS, BYTE = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080),
 OF_COMMENT, COMMENT = np.uint64(0xFFFFFF), np.uint64(int.from_bytes(b"!--", "little"))
 CLOSING, FULL = np.uint64(56), np.uint64(1 << 56)
 QUIET = [np.uint64(int.from_bytes(name, "little")) for name in SILENT]
+MARKS = tuple(b"b big code em font i nobr s small strike strong tt u".split())  # what the standard opens again
+OF_MARKS = np.array([int.from_bytes(name, "little") for name in MARKS], np.uint64)
 NOSCRIPT = np.uint64(int.from_bytes(b"noscript", "little"))
 # What names are made of, in small letters; anything else is zero.
 SMALL = np.zeros(256, np.uint8)
@@ -38,11 +40,13 @@ class Tags:
     Attributes:
         names: How often each name is opened and, behind a slash, closed; in small letters.
         begun: How many `<` there are.
+        marks: Where marks are opened, also in comments and scripts.
         framed: Whether a tag that closes itself stands right before the end of a noscript.
     """
 
     names: Counter[bytes] = field(default_factory=Counter)
     begun: int = 0
+    marks: list[int] = field(default_factory=list)
     framed: bool = False
 
 
@@ -58,6 +62,7 @@ def tags_of(source: bytes, *, silent: bool = False) -> Tags:
         words = _names(found)
         tags.begun += len(begins)
         tags.framed = tags.framed or _is_framed(source, begins[closing & (words == NOSCRIPT)])
+        tags.marks += begins[np.isin(words, OF_MARKS) & ~closing].tolist()
         kept = words & BYTE >= FIRST
         if not silent:
             kept &= _outside(begins, raw.ranges(begins[_is_quiet(found, words)].tolist()))

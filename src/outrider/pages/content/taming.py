@@ -1,9 +1,8 @@
 """Sources that a tree builder cannot take as they are, made harmless in time proportional to their size.
 
 A hundred thousand open elements take lexbor 12 s and more, since the standard asks what is open at
-each tag; a hundred thousand attributes of one element three minutes; four
-thousand open `<b a=1>`, `<b a=2>` … before paragraphs take 3 GB, since it reopens each
-of them in every paragraph.
+each tag; a hundred thousand attributes of one element three minutes. What the standard opens again in
+every block is bounded by `reopening.py`.
 """
 
 import re
@@ -15,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outrider.pages.content.assigning import Assigning
+from outrider.pages.content.reopening import without_piles
 from outrider.pages.content.tags import END_OF_COMMENT, ENDS, RAW, SILENT, tags_of
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]{0,30}+)(?=[\s/>])[^>]*+>?")
 NAMED = re.compile(rb"</?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 OPTIONAL = frozenset(b"p li td th tr dt dd option tbody thead tfoot".split())
-FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
 INSIDE = re.compile(rb"""/?[a-zA-Z!?](?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+""")
 NAME = re.compile(rb"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 END, EQUAL, DOUBLE, SINGLE, BLANK, WHITE = *b">=\"' ", b" \t\n\r\f\v"
@@ -38,9 +37,7 @@ SHAPES = 15_000  # elements of drawings that close themselves; so many open ones
 SCRIPTS = 50  # pieces of a source from which on nothing is taken for a script
 LONG = 20_000  # bytes of one tag; a tree builder's time grows with the square of the number of attributes
 DEPTH = 400  # elements inside of each other; the deepest of 1,497 pages has 180
-REOPENED = 60  # formatting elements left open
 PIECE = 250_000  # bytes that are looked at together
-PARTS = 100_000  # elements that formatting left open may become, one in each paragraph
 UNSEEN = 10_000  # tags in scripts and comments from which these may be none, but begin in an attribute
 TRIES = 16  # ends of tags that are looked at for one that is surely none of a value
 TAGS = 50_000  # elements; of 1,497 pages none has more than 16,000
@@ -59,12 +56,18 @@ def tame(html: bytes | str, limit: int, tags: int = TAGS) -> bytes:
         found = tags_of(source)
     if _is_harmless(found.names, source, tags, _markup):
         if found.begun - found.names.total() <= UNSEEN:
-            return source
-        names = tags_of(source, silent=True).names
-        if _is_harmless(names, source, tags, bytes):
-            return source
-        return _thinned(source, tags, _most(names))
-    return _thinned(_markup(source), tags, _most(found.names))
+            return without_piles(source, found)
+        every = tags_of(source, silent=True)
+        if _is_harmless(every.names, source, tags, bytes):
+            return without_piles(source, every)
+        return _rebuilt(source, tags)
+    return _rebuilt(_markup(source), tags)
+
+
+def _rebuilt(source: bytes, tags: int) -> bytes:
+    """The source without tags that go too deep; where these are gone, others may have become long."""
+    thin = _bounded(_thinned(source, tags), len(source))
+    return without_piles(thin, tags_of(thin))
 
 
 def _bounded(source: bytes, limit: int) -> bytes:
@@ -82,11 +85,6 @@ def _is_harmless(names: Counter[bytes], source: bytes, tags: int, part: Callable
     if names.total() > tags:
         return False
     return not _suspect(names) or not _suspect(names - _drawn(part(source)))
-
-
-def _most(names: Counter[bytes]) -> int:
-    """How many elements for formatting may be left open."""
-    return max(0, min(REOPENED, PARTS // max(1, names.total())))
 
 
 def _gaps_cut(source: bytes, sign: bytes, cut: Callable[[bytes], bytes]) -> bytes:
@@ -231,14 +229,14 @@ def _short(part: bytes) -> bytes:
 
 def _suspect(names: Counter[bytes]) -> bool:
     """Whether so much is opened and not closed that a tree could become too deep."""
-    if names.total() <= REOPENED:
+    if names.total() <= DEPTH:
         return False
     opened: Counter[bytes] = Counter()
     for name, count in names.items():
         closing = name[:1] == b"/"
         opened[name[closing:]] += -count if closing else count
-    deep = sum([count for name, count in opened.items() if count > 0 and name not in VOID and name not in OPTIONAL])
-    return deep > DEPTH or any(opened[name] > REOPENED for name in FORMATTING)
+    ended = VOID | OPTIONAL
+    return sum([count for name, count in opened.items() if count > 0 and name not in ended]) > DEPTH
 
 
 def _drawn(markup: bytes) -> Counter[bytes]:
@@ -256,10 +254,10 @@ def _drawings(markup: bytes) -> Iterator[bytes]:
             yield markup[begin.start() : at]
 
 
-def _thinned(source: bytes, tags: int, most: int) -> bytes:
-    """The source without the tags that go too deep or are reopened too often, cut after too many."""
+def _thinned(source: bytes, tags: int) -> bytes:
+    """The source without the tags that go too deep, cut after too many."""
     kept: list[bytes] = []
-    depth = reopened = at = 0
+    depth = at = 0
     left = tags
     for match in TAG.finditer(source):
         left -= not match[1]
@@ -269,11 +267,8 @@ def _thinned(source: bytes, tags: int, most: int) -> bytes:
         name = match[2].lower()
         if name in VOID or name in OPTIONAL:
             continue
-        step = -1 if match[1] else 1
-        deep = depth > DEPTH or reopened > most
-        depth = max(0, depth + step)
-        if name in FORMATTING:
-            reopened = max(0, reopened + step)
+        deep = depth > DEPTH
+        depth = max(0, depth + (-1 if match[1] else 1))
         if deep:
             kept += (source[at : match.start()], b" ")
             at = match.end()
