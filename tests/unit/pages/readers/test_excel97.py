@@ -169,3 +169,12 @@ def test_a_small_file_cannot_unfold_to_a_large_one():
     for stream in (records(number(0, 41) + everywhere), records(number(0, 41), more=first + b"".join(twice))):
         assert read(stream).markdown == "## A\n\n41"
     assert read(records(rows)).markdown == "## A\n\n41"
+
+
+def test_a_sheet_of_excel_4_is_read_by_its_formats():
+    codes = b"".join(record(0x41E, bytes([0, 0, len(code)]) + code) for code in (b"General", b"yyyy-mm-dd", b"0%"))
+    looks = b"".join(record(0x443, bytes([0, at]) + bytes(10)) for at in range(3))
+    cells = number(0, 1.5) + number(1, 40_000, look=1) + number(2, 0.5, look=2)
+    stream = record(0x409, struct.pack("<3H", 0, 16, 0)) + codes + looks + record(0x200, bytes(10)) + cells
+    assert read(stream + record(0x0A)).markdown == "## Sheet 1\n\n1.5\n\n2009-07-06\n\n50%"
+    assert read(stream).markdown.endswith("50%\n\n(the end of this file is missing)")

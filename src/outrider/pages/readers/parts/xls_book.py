@@ -10,11 +10,11 @@ import struct
 from xlrd.book import Book as Library
 from xlrd.sheet import Sheet as Table
 
-EOF, DIMENSIONS, LINK = 0x000A, (0x0000, 0x0200), 0x01B8
+EOF, DIMENSIONS, LINK, STYLE = 0x000A, (0x0000, 0x0200), 0x01B8, 0x0293
 UNKNOWN = -1  # a kind of record that the library passes over
-# Names, whose formulas may unfold without end; other books; blank cells, colours, views, page breaks, conditions.
-UNASKED = frozenset((0x18, 0x17, 0x23, 0x1AE, 0x01, 0x201, 0xBE, 0x92, 0x293, 0x5C, 0x8C, 0x3E, 0x23E, 0xA0, 0x41))
-UNASKED |= {0x1A, 0x1B, 0x15F, 0x1B0, 0x1B1, 0x225, 0x55, 0x99, 0xAB, 0x800, 0x872}
+# Names, whose formulas may unfold without end; other books; blank cells, fonts, views, page breaks, conditions.
+UNASKED = frozenset((0x18, 0x17, 0x23, 0x1AE, 0x01, 0x201, 0xBE, 0x92, 0x5C, 0x8C, 0x3E, 0x23E, 0xA0, 0x41))
+UNASKED |= {0x1A, 0x1B, 0x15F, 0x1B0, 0x1B1, 0x225, 0x55, 0x99, 0xAB, 0x800, 0x872, 0x31, 0x231, 0x45}
 # Links, comments and what they hang on, and merged cells: a sheet is worth more than they are.
 LUXURIES = frozenset((LINK, 0x1C, 0x5D, 0x1B6, 0xE5))
 GLOBALS, SHEET = 0x05, 0x10  # types of streams (MS-XLS section 2.4.21)
@@ -81,8 +81,9 @@ class Book(Library):
         known = self._sheet_list[number]
         if known is not None:
             return known, True
-        table = Table(self, 0, self._sheet_names[number], number)
+        table, cut = Table(self, 0, self._sheet_names[number], number), self.cut
         for self._plain in (False, True):
+            self.cut = cut
             try:
                 self._position = self._sh_abs_posn[number]
                 self.getbof(SHEET)
@@ -115,6 +116,8 @@ class Book(Library):
         """Whether the library shall not see a record."""
         if kind in UNASKED or (self._plain and kind in LUXURIES):
             return True
+        if kind == STYLE:  # which tells the older ones that there are no more formats to come
+            return self.biff_version >= EXCEL_5
         if kind in DIMENSIONS:  # each one throws all rows away
             sized, self._sized = self._sized, True
             return sized or self.biff_version >= EXCEL_5
@@ -130,6 +133,8 @@ class Book(Library):
             file_contents=stream, logfile=_Silence(), formatting_info=True, on_demand=True, ragged_rows=True
         )
         self.biff_version = self.getbof(GLOBALS)
+        if not self.biff_version:
+            raise Damaged("its version is unknown")
         if self.biff_version in ALONE:
             self.fake_globals_get_sheet()
             return
