@@ -74,7 +74,7 @@ async def test_json_has_the_facts(home: Path):
         ("missing.docx", None, 2, "there is no file"),
         (".", None, 2, "cannot be read"),
         ("broken.docx", documents.all_kinds()["word"][:-30], 4, "broken"),
-        ("files.zip", documents.zipped({"mimetype": "x"}), 5, "archive"),
+        ("files.7z", b"7z\xbc\xaf\x27\x1c" + bytes(99), 5, "archive"),
         ("empty.html", b"", 0, "there is no readable text"),
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
