@@ -11,10 +11,10 @@ from outrider.pages.content.blocks import NUMBER, Blocks, parts_of
 from outrider.pages.content.copies import without_copies
 from outrider.pages.content.features import Features, describe
 from outrider.pages.content.lexicon import columns
-from outrider.pages.content.mending import completed, headed, mended
+from outrider.pages.content.mending import CONCEIVABLE, completed, headed, mended
 from outrider.pages.content.model import Model, likelihood, model
 from outrider.pages.content.naming import Naming, naming_of
-from outrider.pages.content.select import kept
+from outrider.pages.content.select import MARGIN, kept
 from outrider.pages.content.signals import Signals
 from outrider.pages.content.strays import CONNECTED, connected
 from outrider.pages.content.view import View, view_of
@@ -58,11 +58,21 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
+    if len(keep) < MARGIN:
+        likely = _joined(page, keep, likely)
     chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely, kind)
     chosen = headed(page, chosen, likely)
     if kind == CONNECTED:
         chosen = connected(page, chosen, likely.tolist(), words.tolist())
     return chosen if kind in WITH_COPIES else without_copies(page, chosen, words), facts
+
+
+def _joined(page: Blocks, keep: NDArray[np.bool_], likely: Floats) -> Floats:
+    """Keeps what a page of few blocks has between its content, and its listings; all the rest of it is conceivable."""
+    keep |= [page.elements[row[0]][1] == LISTING for row in page.rows]
+    at = np.flatnonzero(keep)
+    keep[at[0] : at[-1] + 1] = True
+    return np.maximum(likely, CONCEIVABLE)
 
 
 def _lists(page: Blocks) -> bool:

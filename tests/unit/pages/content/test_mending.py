@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from outrider import extract
 from outrider.pages.content.main import parsed
 from outrider.pages.content.mending import completed, headed, mended
 from outrider.pages.content.walk import cut_into_blocks
@@ -106,3 +107,27 @@ def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept
     assert (2 in completed(page, chosen, likely, kind)) == is_kept
     assert 5 not in completed(page, chosen, likely, kind)
     assert 2 not in completed(page, chosen, likely * np.float32(0.1), kind)
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<h1>Tides</h1><p>They turn.</p><ul><li>ebb</li><li>flood</li></ul>",
+            "# Tides\n\nThey turn.\n\n- ebb\n- flood",
+        ),
+        ("<p>Run it:</p><pre>make all</pre>", "Run it:\n\n```\nmake all\n```"),
+        (
+            "<p>It was said.</p><blockquote>No!</blockquote><p>Then it was done.</p>",
+            "It was said.\n\n> No!\n\nThen it was done.",
+        ),
+    ],
+)
+def test_a_page_of_few_blocks_loses_nothing_between_its_content_no_heading_and_no_listing(html: str, markdown: str):
+    assert extract(html).markdown == markdown
+
+
+def test_a_page_of_few_blocks_is_given_without_what_surrounds_it():
+    around = "<div><a href=/>Start</a> <a href=/a>Wares</a></div>", "<div>© Quay</div>"
+    inside = "<h1>Page not found</h1><p>What you look for is not here any more.</p>"
+    assert extract(inside.join(around)).markdown == "# Page not found\n\nWhat you look for is not here any more."
