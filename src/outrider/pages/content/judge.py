@@ -30,6 +30,7 @@ WITH_COPIES = frozenset(
 READ_BY_NAME = frozenset({"article", "product"})  # kinds of pages of which names tell more than their categories do
 LISTING = NUMBER["pre"]
 NAMELESS = 0.05  # share of named elements below which no kind of page has names to go by
+BRIEF = 150  # words of a page, also of few blocks, that has nothing around its content
 LEAST = 25  # words that a page's content holds at least, if the page has as many
 
 
@@ -58,7 +59,7 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
     if float(words[keep].sum()) < min(LEAST, float(words.sum()) * 0.5):
         keep[:] = True
         facts["fallback"] = "whole"
-    if len(keep) < MARGIN:
+    if len(keep) < MARGIN and float(words.sum()) < BRIEF:
         likely = _joined(page, keep, likely)
     chosen = completed(page, mended(page, np.flatnonzero(keep).tolist()), likely, kind)
     chosen = headed(page, chosen, likely)
@@ -68,7 +69,10 @@ def choose(page: Blocks, likely: Floats, words: Floats, kind: str) -> tuple[list
 
 
 def _joined(page: Blocks, keep: NDArray[np.bool_], likely: Floats) -> Floats:
-    """Keeps what a page of few blocks has between its content, and its listings; all the rest of it is conceivable."""
+    """Keeps what is conceivable of a brief page, its listings, and what stands between; returns likelihoods
+    by which headings are conceivable, too.
+    """
+    keep |= likely >= CONCEIVABLE
     keep |= [page.elements[row[0]][1] == LISTING for row in page.rows]
     at = np.flatnonzero(keep)
     keep[at[0] : at[-1] + 1] = True

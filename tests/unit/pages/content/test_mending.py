@@ -128,6 +128,6 @@ def test_a_page_of_few_blocks_loses_nothing_between_its_content_no_heading_and_n
 
 
 def test_a_page_of_few_blocks_is_given_without_what_surrounds_it():
-    around = "<div><a href=/>Start</a> <a href=/a>Wares</a></div>", "<div>© Quay</div>"
+    around = "<div><a href=/>Start</a> <a href=/a>Wares</a></div>", "<footer>© Quay</footer>"
     inside = "<h1>Page not found</h1><p>What you look for is not here any more.</p>"
     assert extract(inside.join(around)).markdown == "# Page not found\n\nWhat you look for is not here any more."
