@@ -4,7 +4,7 @@
 
 Needs numpy, scipy, scikit-learn and rapidfuzz beside the package. The data is the development split of
 the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0). Seeded: the same libraries on the
-same machine give the same file. About half an hour.
+same machine give the same file. About a quarter of an hour.
 
 Scores are of five folds of whole sites (registered domains), and of five folds of single pages, of
 which a quarter are of sites that training has seen. The lexicon, which is itself learned, is learned
