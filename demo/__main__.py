@@ -153,7 +153,7 @@ async def cite(stage: Stage, agent: Agent, found: list[Quote]) -> bool:
 
 def show_hosts(stage: Stage) -> None:
     """Prints the lines that bring all this into a host."""
-    for title, command in (("Paste into your host", hosts.RELEASED), ("Or, from this checkout", hosts.checkout())):
+    for title, command in (("Paste into your host", hosts.checkout()), ("Or, once published", hosts.RELEASED)):
         stage.say(f"\n[bold]{title}[/]")
         for host, line in hosts.lines(command):
             stage.say(f"   [dim]{host:<12}[/] {escape(line)}")

@@ -8,7 +8,7 @@ from typing import Any
 from outrider.pages import Document
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 URL = "https://harbour.example/file"
 OFFICE = "http://schemas.openxmlformats.org"

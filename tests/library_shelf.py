@@ -8,8 +8,8 @@ from typing import Any
 from outrider.app import App
 from outrider.content import Draft
 from outrider.core.context import Call
-from outrider.pages.cache import Cache, Cached
 from outrider.pages.document import Document
+from outrider.pages.keeping.cache import Cache, Cached
 from outrider.pages.page import Page
 
 ANN = Call(session="research", assistant="ann")

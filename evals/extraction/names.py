@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outrider.pages.content import features
-from outrider.pages.content.blocks import Blocks
-from outrider.pages.content.meanings import places
-from outrider.pages.content.naming import LIMIT
-from outrider.pages.content.words import WIDTH
+from outrider.pages.content.judging import features
+from outrider.pages.content.judging.meanings import places
+from outrider.pages.content.judging.naming import LIMIT
+from outrider.pages.content.walking.blocks import Blocks
+from outrider.pages.content.walking.words import WIDTH
 
 OF_THE_ADDRESS = (19, 20, 21)  # of the features of pages
 

@@ -27,17 +27,17 @@ from evals.extraction.labels import labels
 from evals.extraction.metric import f1, words
 from evals.extraction.names import named_columns, named_lines
 from evals.extraction.network import BY_NAME, PLAIN, Lessons, train
-from outrider.pages.content import features, lexicon, naming
-from outrider.pages.content.judge import SPEAKS, choose, likely_content, standing_of
-from outrider.pages.content.kind import KINDS, Kinds, mean_of
+from outrider.pages.content.judging import features, lexicon, naming
+from outrider.pages.content.judging.judge import SPEAKS, choose, likely_content, standing_of
+from outrider.pages.content.judging.kind import KINDS, Kinds, mean_of
+from outrider.pages.content.judging.meanings import Meanings
+from outrider.pages.content.judging.model import FILE, Model, model
+from outrider.pages.content.judging.network import used
+from outrider.pages.content.judging.signals import read_signals
+from outrider.pages.content.judging.view import view_of
 from outrider.pages.content.main import parsed
-from outrider.pages.content.meanings import Meanings
-from outrider.pages.content.model import FILE, Model, model
-from outrider.pages.content.network import used
-from outrider.pages.content.sheets import sheets_of
-from outrider.pages.content.signals import read_signals
-from outrider.pages.content.view import view_of
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.sheets import sheets_of
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 FOLDS = 5
 SITES = 4  # on which a name's word occurs at least

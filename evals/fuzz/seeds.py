@@ -90,7 +90,10 @@ PLAIN = {
 def files() -> dict[str, bytes]:
     """Suffix to body."""
     sys.path.append(str(TESTS))
+    from compound_files import compound  # ty: ignore[import-not-found]
     from documents import all_kinds  # ty: ignore[import-not-found]
+    from outlook_files import attachment, message  # ty: ignore[import-not-found]
+    from pdf_files import coded  # ty: ignore[import-not-found]
     from site_app import drawn  # ty: ignore[import-not-found]
 
     found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
@@ -100,6 +103,10 @@ def files() -> dict[str, bytes]:
     for name in ("book.xls", "deck.ppt"):
         packed = (TESTS / "data" / "documents" / f"{name}.xz").read_bytes()
         found[name.replace(".", "2.")] = lzma.decompress(packed)
+    found["msg"] = compound(message(**{"__attach_version1.0_#00000000": attachment("a.txt", "text/plain", b"x")}))
+    found["leftward.pdf"] = coded(
+        [(400, 700, "ןשי"), (300, 700, "Wend (2)"), (430, 700, "רולדגמ"), (380, 680, ".18:45")]
+    )
     found["tar"] = _tarred()
     found["tar.xz"] = lzma.compress(found["tar"])
     return found | PLAIN

@@ -181,6 +181,11 @@ def _mark(is_kept: bool, text: str, shown: Shown) -> Mark:
     return Mark.PLAIN if mine and f" {' '.join(mine)} " in shown.words else Mark.MISSING
 
 
+def _same(mine: list[str], other: list[str]) -> bool:
+    """Whether words are the same, wherever they are parted: a style sheet knows whether two spans run together."""
+    return mine == other or "".join(mine) == "".join(other)
+
+
 def _has_code(fact: str, shown: Shown) -> bool:
     return shown.code[_code(fact)] > 0
 
@@ -192,14 +197,14 @@ def _has_row(fact: list[str], shown: Shown) -> bool:
 
 
 def _within(cells: list[list[str]], row: Iterator[list[str]]) -> bool:
-    return all(any(cell == other for other in row) for cell in cells)
+    return all(any(_same(cell, other) for other in row) for cell in cells)
 
 
 def _has_item(fact: tuple[str, bool], shown: Shown) -> bool:
     text, ordered = fact
     mine = _said(text)
     return any(
-        ordered == numbered and (other == mine or (len(mine) >= STARTS and other[:STARTS] == mine[:STARTS]))
+        ordered == numbered and (_same(mine, other) or (len(mine) >= STARTS and other[:STARTS] == mine[:STARTS]))
         for other, numbered in shown.items
     )
 
@@ -211,7 +216,7 @@ def _headings(facts: list[tuple[int, str]], shown: Shown) -> list[Mark]:
     at = 0
     for level, text in facts:
         wanted = _said(text)
-        places = [place for place, (_, other) in enumerate(shown.headings) if other == wanted]
+        places = [place for place, (_, other) in enumerate(shown.headings) if _same(wanted, other)]
         place = next((each for each in places if each >= at), places[0] if places else None)
         if place is None:
             found.append(_mark(False, text, shown))
@@ -229,7 +234,7 @@ def _sign(number: int) -> int:
 
 def _has_link(fact: tuple[str, str], shown: Shown) -> bool:
     mine, url = _said(fact[0]), _address(fact[1])
-    return any(url == other and (said == mine or (not mine and said)) for said, other in shown.links)
+    return any(url == other and (_same(mine, said) or (not mine and said)) for said, other in shown.links)
 
 
 def _address(url: str) -> str:

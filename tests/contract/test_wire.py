@@ -134,3 +134,32 @@ def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
         answer = next(each for each in answers if each.get("id") == 1)
         process.stdin.close()
     assert answer["result"]["serverInfo"]["name"] == "parrot"
+
+
+NO_MESSAGES = [
+    (b"{not json", -32700, None),
+    (b"\xff\xfe", -32700, None),
+    (b"[" * 100_000, -32700, None),
+    (b"[]", -32600, None),
+    (b'"ping"', -32600, None),
+    (b'{"id": 7, "method": "ping"}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": "seven"}', -32600, "seven"),
+]
+
+
+def test_a_line_that_is_no_message_is_answered_under_its_id_or_null(tmp_path: Path):
+    heard = told(tmp_path, b"\n".join(line for line, *_ in NO_MESSAGES))
+    assert [(each["error"]["code"], each["id"]) for each in heard] == [tuple(wanted) for _, *wanted in NO_MESSAGES]
+
+
+def test_an_answer_that_nobody_can_read_and_an_empty_line_are_not_answered(tmp_path: Path):
+    answers = b'{"jsonrpc": "2.0", "id": 1, "result": 5}\n\n  \n{"id": 2, "error": {}}'
+    (heard,) = told(tmp_path, answers + b'\n{"jsonrpc": "2.0", "id": 3}')
+    assert heard["id"] == 3
+
+
+def told(folder: Path, lines: bytes) -> list[dict[str, Any]]:
+    """What is answered to lines as they are, none of which is a call."""
+    command = [sys.executable, parrot.__file__, str(folder)]
+    done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=30, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]

@@ -107,6 +107,13 @@ async def test_fetch_of_several_goes_on_after_a_failure_and_exits_with_one(home:
     assert b"The checkpoint" in done.stdout
 
 
+async def test_fetch_of_a_file_names_the_command_for_files(home: Path):
+    (home / "notes.md").write_text("# Notes")
+    done = await outrider(home, "fetch", str(home / "notes.md"))
+    assert done.returncode == 2
+    assert b"outrider extract" in done.stderr
+
+
 async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     done = await outrider(home, "fetch", "http://127.0.0.1:9/")
     assert done.returncode == 5

@@ -333,6 +333,19 @@ async def test_half_a_pair_of_surrogates_goes_through_as_a_sign(neighbour: Perso
     assert answers[2]["result"]["content"][0]["text"] == "cut \ufffd"
 
 
+async def test_a_line_that_is_no_message_is_answered(neighbour: Person):
+    command = neighbour.command("mcp", "--toolsets", "probe")
+    with anyio.fail_after(PATIENCE):
+        async with await anyio.open_process(command, env=neighbour.environ) as host:
+            assert host.stdin
+            assert host.stdout
+            await host.stdin.send(b'{not json\n{"id": 7, "method": "ping"}\n')
+            answered = BufferedByteReceiveStream(host.stdout)
+            answers = [json.loads(await answered.receive_until(b"\n", 10_000)) for _ in range(2)]
+            await host.stdin.aclose()
+    assert [(each["error"]["code"], each["id"]) for each in answers] == [(-32700, None), (-32600, 7)]
+
+
 async def test_no_key_of_a_host_is_written_down(neighbour: Person):
     with anyio.fail_after(PATIENCE):
         async with Client(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from outrider.agents.definition import Agent, Origin, define, read_agent, written
 from outrider.core.db import Database, storable
-from outrider.core.errors import InvalidInput, NotFound, OutriderError
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError
 
 KINDS = Path(__file__).parent / "kinds"
 SUFFIX = ".md"
@@ -93,9 +93,22 @@ class Catalogue:
         found = await self.all(workspace)
         if name in found:
             return found[name]
+        if broken := self._broken(name):
+            raise NotConfigured(f"agent {name!r}: {broken.message}", hint=broken.hint, code="broken_agent")
         close = get_close_matches(name, found, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"the agents are {', '.join(sorted(found))}"
         raise NotFound(f"no agent {name!r}", hint=hint, code="unknown_agent")
+
+    def _broken(self, name: str) -> Problem | None:
+        """What is wrong with the file of that name, if there is one."""
+        folders: tuple[tuple[Path, Origin], ...] = (
+            (KINDS, "kind"),
+            (self.home, "home"),
+            (self._workspace, "workspace"),
+        )
+        paths = [(path, origin) for folder, origin in folders for path in _paths(folder) if path.stem == name]
+        entries = (self._entry(path, origin) for path, origin in paths)
+        return next((each for each in entries if isinstance(each, Problem)), None)
 
     def add(self, agent: Agent) -> Path:
         """Writes the agent into the person's folder. Raises InvalidInput if there is one of that name."""

@@ -290,15 +290,10 @@ def new_row(  # noqa: PLR0913 - a row has many columns
     history: list[Any] | None,
 ) -> dict[str, Any]:
     """The row of a run that begins."""
-    now, made = time.time(), f"run_{uuid.uuid4().hex}"
-    above = call.run
-    return {
-        "id": made,
+    now = time.time()
+    return _among(call.run) | {
         "conversation_id": conversation_id,
         "message_id": message_id,
-        "parent_run_id": above.id if above else None,
-        "parent_call_id": above.call_id if above else None,
-        "root_run_id": above.root_id if above else made,
         "agent": agent.name,
         "definition": agent.model_dump(mode="json"),
         "query": storable(query),
@@ -319,4 +314,17 @@ def new_row(  # noqa: PLR0913 - a row has many columns
         "identity": call.identity,
         "created_at": now,
         "updated_at": now,
+    }
+
+
+def _among(above: RunContext | None) -> dict[str, Any]:
+    """A new run's own id, and where it stands in the tree of runs."""
+    made = f"run_{uuid.uuid4().hex}"
+    if above is None:
+        return {"id": made, "parent_run_id": None, "parent_call_id": None, "root_run_id": made}
+    return {
+        "id": made,
+        "parent_run_id": above.id,
+        "parent_call_id": above.call_id,
+        "root_run_id": above.root_id,
     }

@@ -167,9 +167,7 @@ class Runs:
             depth=conversation.depth,
             ancestors=conversation.ancestors,
             budgets=self._budgets(agent, call, budget),
-            state={"given": [dict(each) for each in files]}
-            | ({"lent": True} if lender else {})
-            | ({"grant": call.grant.facts()} if call.grant else {}),
+            state=_given(files, call, lent=lender is not None),
             history=await self._history(conversation.id, agent.name),
         )
         row |= {"model": model, "executor": self._worker.name if here else None}
@@ -321,3 +319,10 @@ class Runs:
         )
         earlier = await self._rows.where(*done, runs.c.history.is_not(None))
         return earlier[-1].history if earlier else None
+
+
+def _given(files: Sequence[dict[str, Any]], call: Call, *, lent: bool) -> dict[str, Any]:
+    """What a run begins with besides its question: files, whether its model is lent, and what its caller may do."""
+    state: dict[str, Any] = {"given": [dict(each) for each in files]}
+    state |= {"lent": True} if lent else {}
+    return state | ({"grant": call.grant.facts()} if call.grant else {})

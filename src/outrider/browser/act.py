@@ -20,7 +20,7 @@ from outrider.browser.outline import limited
 from outrider.browser.page import Button, Page
 from outrider.browser.resolve import Place, Point, Reach, Target, target
 from outrider.browser.snapshot import Eyes
-from outrider.browser.watch import Watch
+from outrider.browser.watch import NAVIGATION_SECONDS, Watch
 
 Settle = Literal["auto", "none"]
 TRIES = 3
@@ -28,6 +28,8 @@ CHANGES_CHARS = 3_000
 DRAG_STEPS = 6
 BEYOND = 4  # pixels past the middle at which a drag ends: lists that are sorted by dragging change places only there
 NETWORK_SECONDS = 1.0  # that requests which an action began may take longer than the page is quiet
+LANDED_SECONDS = 1.0  # for what became of a press, where nobody wants to know what it set off
+UNANSWERED = "the page is on its way to {}, which has not answered yet; looking again stops that if it still does not"
 ANSWER_SECONDS = 0.3  # in which whoever answers dialogs by a rule has done so
 
 
@@ -154,7 +156,9 @@ class Hands:
         outcome.new_pages, outcome.dialogs, outcome.downloads = watch.new_pages, watch.dialogs, watch.downloads
         outcome.focused = told.get("focused", "")
         outcome.facts = {name: place.told[name] for name in ("rect", "viewport")} if place else {}
-        if self.waits(settle) and not watch.is_blocked:
+        if watch.is_kept_back and not told and (there := self.page.loading.navigating):
+            outcome.note = UNANSWERED.format(there[:300])
+        elif self.waits(settle) and not watch.is_blocked:
             outcome.changes = await self._changes()
         return outcome
 
@@ -170,8 +174,9 @@ class Hands:
     async def _settled(self, frame: Frame, ref: str, watch: Watch, settle: Settle | None) -> dict[str, Any]:
         waits = self.waits(settle)
         call = self.eyes.scripts.call
+        patience = NAVIGATION_SECONDS if waits else LANDED_SECONDS
         try:
-            told = await self.unless_blocked(call(frame, "settle", ref, {"wait": waits}), watch) or {}
+            told = await self.unless_blocked(call(frame, "settle", ref, {"wait": waits}), watch, patience) or {}
             if waits and not watch.starting and self.page.loading.busy(watch.began):
                 await self.page.loading.until(lambda: not self.page.loading.busy(watch.began), NETWORK_SECONDS)
                 told |= await self.unless_blocked(call(frame, "rest"), watch) or {}
@@ -189,18 +194,24 @@ class Hands:
         """Whether an action is to wait for what it sets off."""
         return (settle or self.settle) == "auto"
 
-    async def unless_blocked(self, work: Awaitable[Any], watch: Watch) -> Any:
-        """The result, or None while a dialog is open: the page answers nothing for as long as it is."""
+    async def unless_blocked(self, work: Awaitable[Any], watch: Watch, patience: float | None = None) -> Any:
+        """The result, or None while a dialog is open: the page answers nothing for as long as it is.
+
+        Also None if a server for whose answer the page waits is silent for `patience` seconds.
+        """
         if watch.is_blocked:
             _drop(work)
             return None
         doing, blocked = asyncio.ensure_future(work), asyncio.ensure_future(watch.blocked.wait())
         doing.add_done_callback(lambda future: future.cancelled() or future.exception())
-        done, _ = await asyncio.wait({doing, blocked}, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait({doing, blocked}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        if not done and watch.is_kept_back:
+            doing.cancel()
+        done = done or (await asyncio.wait({doing, blocked}, return_when=asyncio.FIRST_COMPLETED))[0]
         blocked.cancel()
         if doing not in done:  # somebody may answer the dialog at once
             done, _ = await asyncio.wait({doing}, timeout=ANSWER_SECONDS)
-        if doing in done:
+        if doing in done and not doing.cancelled():
             return doing.result()
         return None
 

@@ -63,13 +63,19 @@ async def screenshot(
     content = layout["cssContentSize"]
     if full or clip is None:
         clip = (0, 0, content["width"], content["height"])
-    width, height = clip[2], clip[3]
-    width, allowed = min(width, SIDE_LIMIT), min(height, SIDE_LIMIT, AREA_LIMIT // max(int(width), 1))
-    x, y = max(clip[0], 0), max(clip[1], 0)
-    area = {"x": x, "y": y, "width": width, "height": allowed, "scale": 1}
-    params |= {"clip": area, "captureBeyondViewport": True}
+    area = _allowed(clip)
+    params |= {"clip": area | {"scale": 1}, "captureBeyondViewport": True}
     answer = await page.send("Page.captureScreenshot", params, timeout=SECONDS)
-    return Picture(b64decode(answer["data"]), f"image/{format}", round(width), round(allowed), allowed < height)
+    width, height = round(area["width"]), round(area["height"])
+    return Picture(b64decode(answer["data"]), f"image/{format}", width, height, area["height"] < clip[3])
+
+
+def _allowed(clip: tuple[float, float, float, float]) -> dict[str, float]:
+    """The part of the page that a picture may show: browsers paint no longer sides and no larger areas."""
+    x, y, width, height = clip
+    side = min(width, SIDE_LIMIT)
+    tall = min(height, SIDE_LIMIT, AREA_LIMIT // max(int(width), 1))
+    return {"x": max(x, 0), "y": max(y, 0), "width": side, "height": tall}
 
 
 async def _box(page: Page, element: Handle, layout: dict[str, Any]) -> tuple[float, float, float, float]:

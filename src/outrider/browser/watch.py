@@ -22,6 +22,7 @@ class Watch:
         loaded: And its content has been read.
         blocked: Set while a dialog is open.
         began: When, by `time.monotonic`.
+        started: When it first went elsewhere.
     """
 
     def __init__(self, page: Page) -> None:
@@ -33,7 +34,7 @@ class Watch:
         self.downloads: list[str] = []
         self.starting = self.committed = self.loaded = False
         self.blocked = asyncio.Event()
-        self.began = time.monotonic()
+        self.began = self.started = time.monotonic()
 
     def __enter__(self) -> Self:
         on, main = self._page.channel.on, self._page.main.id
@@ -60,10 +61,16 @@ class Watch:
         """A dialog is open, so the page stands still."""
         return any(each["open"] for each in self.dialogs)
 
-    async def arrived(self, seconds: float = NAVIGATION_SECONDS) -> None:
+    @property
+    def is_kept_back(self) -> bool:
+        """A server has not answered yet, and until then the browser keeps all that the page is asked."""
+        return self.starting and not (self.committed or self.loaded or self.downloads)
+
+    async def arrived(self) -> None:
         """Waits until the document on its way has been read; gives up after some seconds."""
+        waited = 0.0 if self.committed else time.monotonic() - self.started
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(max(NAVIGATION_SECONDS - waited, 0.0)):
                 while not (self.loaded or self.downloads or self.is_blocked):
                     self._changed.clear()
                     await self._changed.wait()
@@ -90,6 +97,7 @@ class Watch:
         same = event.get("navigationType") in ("sameDocument", "historySameDocument")
         elsewhere = event.get("disposition", "currentTab") != "currentTab"
         if event["frameId"] == main and not (same or elsewhere):
+            self.started = self.started if self.starting else time.monotonic()
             self.starting = True
 
     def _commit(self, frame: dict[str, Any], main: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from types import NoneType
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from outrider.core.errors import InvalidInput
 
 RAW = "raw"  # the one argument that hosts make of a text that they could not parse
+LIST, OBJECTS = "list_type", ("dict_type", "model_type", "model_attributes_type")  # pydantic's kinds of errors
 SHOWN = 60  # characters of a wrong value or name that an error repeats
 JSON_NAMES = {list: "array", tuple: "array", str: "string", bool: "boolean", NoneType: "null"}  # the rest are numbers
 
@@ -47,7 +49,11 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        problems = [_problem(dict(each), model) for each in error.errors(include_url=False)]
+        wrong = [dict(each) for each in error.errors(include_url=False)]
+    if (meant := _meant(given, wrong)) != given:
+        with suppress(ValidationError):
+            return model.model_validate(meant)
+    problems = [_problem(each, model) for each in wrong]
     if given.keys() == {RAW}:
         as_object(given[RAW])  # says what was wrong with it
     raise InvalidInput(
@@ -55,6 +61,22 @@ def validate(model: type[BaseModel], name: str, arguments: object) -> BaseModel:
         hint="; ".join(dict.fromkeys(remedy for _, _, remedy in problems)),
         details={"fields": [field for field, _, _ in problems]},
     )
+
+
+def _meant(given: dict[str, Any], wrong: list[dict[str, Any]]) -> dict[str, Any]:
+    """The arguments with what models send for a list or an object put right: its JSON as text, or its only item."""
+    texts = {each["loc"][0]: each["type"] for each in wrong if len(each["loc"]) == 1 and isinstance(each["input"], str)}
+    return given | {name: _made(kind, given[name]) for name, kind in texts.items() if kind in (LIST, *OBJECTS)}
+
+
+def _made(kind: str, text: str) -> Any:
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    if isinstance(parsed, list if kind == LIST else dict):
+        return parsed
+    return [text] if kind == LIST else text
 
 
 def _problem(error: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 DEFAULT_CHARS = 12_000
 BOUNDARIES = ("\n\n", "\n", ". ", "。", " ")  # where a cut hurts least, best first
+HEADING = re.compile(r"#{1,6} ")
 SLACK = 0.15  # how far back from the limit a boundary may lie, as a share of the budget
 MARKS = frozenset({"Mn", "Me", "Mc", "Sk"})  # Sk holds the skin tones of emoji
 MARKS_LIMIT = 8  # marks that stay with their letter; a hostile thousand of them is parted
@@ -46,8 +47,8 @@ class Cut:
 def cut(text: str, limit: int = DEFAULT_CHARS, offset: int = 0) -> Cut:
     """At most `limit` characters from `offset` on, ended at a paragraph, line, sentence or word.
 
-    Consecutive pieces (each from the last one's `next_offset`) join to the whole text exactly. A
-    combining mark is never parted from its letter.
+    A heading of Markdown is not left at the end. Consecutive pieces (each from the last one's
+    `next_offset`) join to the whole text exactly. A combining mark is never parted from its letter.
     """
     offset = min(max(offset, 0), len(text))
     piece = text[offset : offset + max(limit, 1)]
@@ -61,8 +62,17 @@ def _end(piece: str) -> int:
     for boundary in BOUNDARIES:
         found = piece.rfind(boundary, floor)
         if found != -1:
-            return found + len(boundary)
+            return _before_headings(piece, found + len(boundary), floor)
     return len(piece)
+
+
+def _before_headings(piece: str, end: int, floor: int) -> int:
+    """The end, moved back before headings of Markdown that would be parted from what they stand above."""
+    while True:
+        line = piece.rfind("\n", floor, len(piece[:end].rstrip("\n"))) + 1
+        if not line or not HEADING.match(piece, line):
+            return end
+        end = line
 
 
 def _before_marks(text: str, offset: int, end: int) -> int:

@@ -17,7 +17,7 @@ from outrider.dashboard.naming import disposition
 from outrider.dashboard.page import house_of
 from outrider.dashboard.ranges import Unsatisfiable, asked_part
 from outrider.dashboard.reach import Owner, may_see
-from outrider.pages.sniff import HEAD, magic_type
+from outrider.pages.sniffing.sniff import HEAD, magic_type
 
 BLOCK = 1 << 20  # bytes that are read at once: few requests where files lie in an object storage
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})

@@ -16,14 +16,14 @@ __all__ = [
 if TYPE_CHECKING:
     from outrider.pages.excerpt import Excerpt
     from outrider.pages.images import SavedImage
-    from outrider.pages.library import LocalHit
+    from outrider.pages.keeping.library import LocalHit
     from outrider.pages.page import Page
     from outrider.pages.pages import Pages
     from outrider.pages.settings import PagesSettings
 
 # Where each of the others lives. They are imported when first asked for: `extract` needs neither HTTP nor a database.
 _HOMES = {
-    "Excerpt": "excerpt", "LocalHit": "library", "Page": "page", "Pages": "pages", "PagesSettings": "settings",
+    "Excerpt": "excerpt", "LocalHit": "keeping.library", "Page": "page", "Pages": "pages", "PagesSettings": "settings",
     "SavedImage": "images",
 }  # fmt: skip
 

@@ -53,6 +53,8 @@ def _absolute(address: str, base: str) -> str:
             return address
         if ROOTED.fullmatch(address) and (origin := _origin(base)):
             return origin + address
+        if address[:2] == "//" and (scheme := _origin(base).partition("/")[0]) and WHOLE.fullmatch(scheme + address):
+            return scheme + address
     return _joined("".join(address.split()) if "\n" in address or "\t" in address or "\r" in address else address, base)
 
 

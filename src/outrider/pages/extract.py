@@ -46,7 +46,7 @@ def extract(
     """
     html = _checked(html, url, links, (chars, tags))
     from outrider.pages.content.main import CHARS, TAGS, content_of, parsed
-    from outrider.pages.content.style import Style
+    from outrider.pages.content.writing.style import Style
 
     chars, tags = chars or CHARS, tags or TAGS
     with COLLECTING.paused():
@@ -75,8 +75,8 @@ def _checked(html: Any, url: Any, links: str, bounds: tuple[Any, ...]) -> bytes 
 
 
 def _document(found: "Content") -> Document:
-    from outrider.pages.content.clean import cleaned
-    from outrider.pages.content.language import language_of
+    from outrider.pages.content.metadata.language import language_of
+    from outrider.pages.content.parsing.clean import cleaned
 
     facts = found.facts
     told = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 from outrider.core.http import Reply
 from outrider.pages.registry import told
-from outrider.pages.sniff import BINARY, HEAD, is_svg, magic_type, sniff
+from outrider.pages.sniffing.sniff import BINARY, HEAD, is_svg, magic_type, sniff
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 EXTENSIONS = {

@@ -6,16 +6,15 @@ import anyio
 from anyio.lowlevel import RunVar
 
 from outrider.core.errors import Unavailable
-from outrider.pages.content.style import Links
+from outrider.pages.content.writing.style import Links
 from outrider.pages.document import Document
 from outrider.pages.place import place_of, without_place
-from outrider.pages.reader import Source
+from outrider.pages.reader import READING, Source
 from outrider.pages.registry import read_within, reader_for
-from outrider.pages.run import Runner
 from outrider.pages.settings import PagesSettings
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
+from outrider.pages.worker.run import Runner
 
-READING = 0.7  # of the time, in which a paged document is read as far as it goes
 _runner: RunVar[Runner] = RunVar("outrider.pages.local")
 
 
@@ -56,8 +55,7 @@ async def read_body(
         Unavailable: code `broken_file`, `unreadable`, or `timeout` at the deadline.
     """
     chosen = settings or PagesSettings()
-    place = place_of(name or url)
-    named = PurePath(without_place(name)).name
+    place, named = place_of(name or url), PurePath(without_place(name)).name
     mime = sniff("", body, named or url)
     reader = reader_for(mime, named or url, len(body), images=True)
     source = Source(
@@ -68,8 +66,12 @@ async def read_body(
     )  # fmt: skip
     with anyio.move_on_after(chosen.seconds):
         return (await _shared().run(reader, source))[0], mime
-    raise Unavailable(
-        f"{named or 'the document'} could not be read within {chosen.seconds:g} seconds",
+    raise _late(named, chosen.seconds)
+
+
+def _late(name: str, seconds: float) -> Unavailable:
+    return Unavailable(
+        f"{name or 'the document'} could not be read within {seconds:g} seconds",
         code="timeout",
         hint="give it more time with --set pages.seconds=120, or a smaller file",
     )

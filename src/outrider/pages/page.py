@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
-from outrider.pages.failures import is_login
+from outrider.pages.fetching.failures import is_login
 
 EMPTY = 200  # characters of text below which a page with scripts is worth rendering
 RENDERED = "rendered"  # in the metadata of a document that a browser has made

@@ -14,25 +14,25 @@ from outrider.core.db import Database
 from outrider.core.egress.target import read_target
 from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
 from outrider.core.http import Http, Reply
-from outrider.pages import library
-from outrider.pages.cache import Cache, Cached
 from outrider.pages.document import Document
 from outrider.pages.excerpt import Excerpt, excerpts
-from outrider.pages.failures import is_wall
-from outrider.pages.fetch import Fetch
-from outrider.pages.freshness import conditions, lifetime, may_store
+from outrider.pages.fetching.failures import is_wall
+from outrider.pages.fetching.fetch import Fetch
+from outrider.pages.fetching.politeness import Politeness
+from outrider.pages.fetching.robots import RobotsPolicy
 from outrider.pages.images import SavedImage, save
-from outrider.pages.library import LocalHit
+from outrider.pages.keeping import library
+from outrider.pages.keeping.cache import Cache, Cached
+from outrider.pages.keeping.freshness import conditions, lifetime, may_store
+from outrider.pages.keeping.library import LocalHit
 from outrider.pages.page import RENDERED, Page
 from outrider.pages.place import Place, place_of
-from outrider.pages.politeness import Politeness
-from outrider.pages.reader import Source, size_of
+from outrider.pages.reader import READING, Source, size_of
 from outrider.pages.refresh import refreshed
-from outrider.pages.registry import needs_whole, read_within, reader_for
-from outrider.pages.robots import RobotsPolicy
-from outrider.pages.run import Runner
+from outrider.pages.registry import has_places, needs_whole, read_within, reader_for
 from outrider.pages.settings import PagesSettings, Robots
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
+from outrider.pages.worker.run import Runner
 
 Render = Callable[[str], Awaitable[str]]
 Rendering = Literal["auto", "always", "never"]
@@ -43,11 +43,9 @@ WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden"
 
 
 HTML = "text/html"
-PLACED = ("pdf", "archive")  # readers of documents that have places of which an address may name one
 REFRESHES = 3  # pages that only send on, one after the other
 SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
 TELLING = 0.1  # of the time that is left for reading: with it is told that the rest was not enough
-READING = 0.7  # of that time, in which a paged document is read as far as it goes
 
 
 class Pages:
@@ -119,12 +117,9 @@ class Pages:
         address, place = read_target(url).url, place_of(url)
         bound = robots or self._settings.robots
         with anyio.move_on_after(self._settings.seconds):
-            page = await self._read(address + place.mark, max_age, main=main, robots=bound, render=render)
-            for _ in range(REFRESHES):
-                if not (target := refreshed(page)):
-                    break
-                page = await self._read(target, max_age, main=main, robots=bound, render=render)
-            return replace(page, requested_url=address if page.html is not None else address + place.mark)
+            page = await self._read(address, place, max_age, main=main, robots=bound, render=render)
+            last = await self._followed(page, max_age, main=main, robots=bound, render=render)
+            return replace(last, requested_url=page.requested_url)
         raise self._late(address)
 
     async def excerpts(self, page: Page, query: str, *, max_tokens: int = 1_500) -> list[Excerpt]:
@@ -169,25 +164,47 @@ class Pages:
         """The best of the pages that were read and are still kept. Raises Unavailable without a database."""
         return await library.search(self._database, query, limit)
 
-    async def _read(self, url: str, max_age: float | None, *, main: bool, robots: Robots, render: Rendering) -> Page:
-        cached = await self._cache.get(url, main=main)
+    async def _followed(
+        self, page: Page, max_age: float | None, *, main: bool, robots: Robots, render: Rendering
+    ) -> Page:
+        """The page that a page sends on to which has nothing else to say."""
+        for _ in range(REFRESHES):
+            if not (target := refreshed(page)):
+                break
+            page = await self._read(target, Place(), max_age, main=main, robots=robots, render=render)
+        return page
+
+    async def _read(
+        self, address: str, place: Place, max_age: float | None, *, main: bool, robots: Robots, render: Rendering
+    ) -> Page:
+        url = address + place.mark
+        cached = await self._kept(address, place, main=main)
         cached = cached if cached and _suits(cached.page, render) else None
         if cached is not None and self._holds(cached, max_age):
-            return replace(cached.page, requested_url=url)
+            return cached.page
         if robots == "respect":
             await self.robots.check(url)
         headers = conditions(cached.etag, cached.last_modified) if cached else {}
         try:
             reply = await self._reply(url, headers)
         except OutriderError as error:
-            if error.code in WALLED[render] and (page := await self._past_wall(url, main=main)):
+            if error.code in WALLED[render] and (page := await self._past_wall(address, main=main)):
                 return page
             if cached is None or not self._stands_in(cached, error):
                 raise
-            return replace(cached.page, requested_url=url, stale=True)
+            return replace(cached.page, stale=True)
         if reply.status == 304 and cached is not None:
-            return await self._confirmed(cached, reply, url, main=main)
-        return await self._made(url, reply, main=main, render=render)
+            return await self._confirmed(cached, reply, main=main)
+        return await self._made(address, place, reply, main=main, render=render)
+
+    async def _kept(self, address: str, place: Place, *, main: bool) -> Cached | None:
+        """What was kept of a place in a document; of what has no places, the whole."""
+        url = address + place.mark
+        cached = await self._cache.get(url, main=main)
+        if cached is None and place.mark:
+            url, whole = address, await self._cache.get(address, main=main)
+            cached = whole if whole and not has_places(whole.page.content_type) else None
+        return cached and replace(cached, page=replace(cached.page, requested_url=url))
 
     def _holds(self, cached: Cached, max_age: float | None) -> bool:
         age = self._clock() - cached.checked_at
@@ -208,11 +225,10 @@ class Pages:
             reply = await self._fetch.get(url, deadline=deadline, body=size, headers={}, cut=False)
         return reply
 
-    async def _confirmed(self, cached: Cached, reply: Reply, url: str, *, main: bool) -> Page:
+    async def _confirmed(self, cached: Cached, reply: Reply, *, main: bool) -> Page:
         now = self._clock()
         cached = replace(
             cached,
-            page=replace(cached.page, requested_url=url),
             checked_at=now,
             fresh_until=now + lifetime(reply.headers, self._settings.freshness_cap),
             etag=reply.headers.get("etag", cached.etag),
@@ -221,10 +237,10 @@ class Pages:
         await self._cache.confirm(cached, main=main)
         return replace(cached.page, revalidated=True)
 
-    async def _made(self, url: str, reply: Reply, *, main: bool, render: Rendering) -> Page:
+    async def _made(self, address: str, place: Place, reply: Reply, *, main: bool, render: Rendering) -> Page:
         """A new page, kept if its server lets us."""
         now = self._clock()
-        page = await self._page(url, reply, now, main=main)
+        page = await self._page(address, place, reply, now, main=main)
         page = await self._rendered(page, render, main=main)
         if may_store(reply.headers):
             fresh = now + lifetime(reply.headers, self._settings.freshness_cap)
@@ -233,20 +249,21 @@ class Pages:
                 fresh, validators = now, ("", "")
             await self._cache.put(Cached(page, now, fresh, *validators), main=main)
         else:
-            await self._cache.forget(url, main=main)
+            await self._cache.forget(page.requested_url, main=main)
         return page
 
-    async def _page(self, url: str, reply: Reply, now: float, *, main: bool) -> Page:
+    async def _page(self, address: str, place: Place, reply: Reply, now: float, *, main: bool) -> Page:
         mime = sniff(reply.content_type, reply.body, reply.url)
         reader = reader_for(mime, reply.url, _size(reply))
         source = self._source(reply.body, reply.url, mime, reply.charset, main=main)
         left = anyio.current_effective_deadline() - anyio.current_time()
-        place = place_of(url) if reader.name in PLACED else Place()
+        place = place if reader.places else Place()
         with anyio.move_on_after(left * (1 - TELLING)):
             document, html = await self._runner.run(
                 reader, replace(source, first=place.page, file=place.file, seconds=left * READING)
             )
-            return Page(url, reply.url + place.mark, reply.status, mime, now, document, html, cut=reply.cut)
+            requested, answered = address + place.mark, reply.url + place.mark
+            return Page(requested, answered, reply.status, mime, now, document, html, cut=reply.cut)
         raise self._slow(reply)
 
     async def _rendered(self, page: Page, render: Rendering, *, main: bool) -> Page:

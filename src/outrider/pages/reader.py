@@ -7,8 +7,10 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal
 
-from outrider.pages.charset import decode
 from outrider.pages.document import Document
+from outrider.pages.sniffing.charset import decode
+
+READING = 0.7  # of the time that a document has, in which a paged one is read as far as it goes
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Reader:
         isolated: Whether to run it in a process of its own, because it may crash or cannot be stopped;
             `read` must be a function at the top of a module then.
         whole: Whether a body whose end is missing cannot be read at all.
+        places: Whether an address may name a place in its documents: a page, a file (`place.py`).
         rank: Which of several goes first, lower ones earlier.
     """
 
@@ -80,6 +83,7 @@ class Reader:
     suffixes: tuple[str, ...] = ()
     isolated: bool = False
     whole: bool = False
+    places: bool = False
     rank: int = 50
 
     def reads(self, mime: str) -> bool:

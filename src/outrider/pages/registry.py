@@ -8,7 +8,7 @@ from outrider.core.errors import Refused
 from outrider.pages import readers as folder
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source, size_of
-from outrider.pages.sniff import is_textual, suffix_of
+from outrider.pages.sniffing.sniff import is_textual, suffix_of
 
 GROUP = "outrider.readers"
 ARCHIVE = ("an archive", "unpack it and read its files one by one, or look for them as pages")
@@ -94,6 +94,11 @@ def _is_binary(reader: Reader, suffix: str) -> bool:
 def needs_whole(mime: str) -> bool:
     """Whether a body of that type says nothing if its end is missing."""
     return any(reader.whole for reader in readers() if reader.reads(mime))
+
+
+def has_places(mime: str) -> bool:
+    """Whether an address may name a place in documents of that type."""
+    return any(reader.places for reader in readers() if reader.reads(mime))
 
 
 def unreadable(mime: str, url: str, size: int) -> Refused:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 WIDTHS: Mapping[str, int] = {"quick": 1, "balanced": 3, "wide": 6}  # providers asked at once
 ELSEWHERE = "try later, or set a key for another provider"
+OFFLINE = "no name resolves: check the network of the machine that Outrider runs on"
 REASON_CHARS = 180  # of one provider's failure in the text that names them all
 FINE = frozenset({"ok", "unsupported"})
 GRACE = 3.0  # seconds that the others of a wave still have when the first has answered
@@ -317,10 +318,12 @@ def _failed(run: _Run) -> Found:
             details=details,
         )
     reasons = "; ".join(_reason(name, each) for name, each in last.items())
+    failed = [attempt for attempt in last.values() if attempt.outcome not in FINE]
+    is_offline = bool(failed) and all(attempt.message.endswith("does not resolve") for attempt in failed)
     raise Unavailable(
         f"no search provider answered ({reasons})",
         code="search_failed",
-        hint=min(filter(None, run.hints), key=len, default=ELSEWHERE),
+        hint=OFFLINE if is_offline else min(filter(None, run.hints), key=len, default=ELSEWHERE),
         details=details,
         retry_after=min(run.retries, default=None),
     )

@@ -1,4 +1,4 @@
-"""Serves one host over a connection that may be lost and made again: the same loop as over standard input and output.
+"""Serves one host: over standard input and output, or over a connection that may be lost and made again.
 
 Each line of the host has a number. Which of them an answer belongs to is told to the other side, so that it knows what
 was under way when a connection is lost, and can hand that to the next process.
@@ -12,7 +12,14 @@ import anyio
 from mcp.server import Server
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    jsonrpc_message_adapter,
+)
 
 from outrider.core.errors import OutriderError
 from outrider.core.toolbox import Toolbox
@@ -98,14 +105,13 @@ class Desk:
         except anyio.ClosedResourceError:
             return
 
-    async def _read(self, line: Line) -> SessionMessage | Exception | None:
+    async def _read(self, line: Line) -> SessionMessage | None:
         """The message in a line; None for one that goes no further."""
         text = readable(line.data.decode("utf-8", "replace"))
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
-        except ValueError as error:
-            await self._channel.done(line.number)
-            return error
+        except ValueError:
+            return await self._refuse(line, text)
         if isinstance(message, JSONRPCRequest):
             return await self._request(line, message)
         if isinstance(message, JSONRPCNotification):
@@ -113,10 +119,19 @@ class Desk:
         await self._channel.done(line.number)
         return SessionMessage(message) if line.how == "new" else None  # the question went with its process
 
+    async def _refuse(self, line: Line, text: str) -> None:
+        """Says that a line is no message; who sent it would wait for ever."""
+        from outrider.serve.unread import refusal
+
+        if error := refusal(text):
+            await self._channel.output(_written(error), line.number)
+        else:
+            await self._channel.done(line.number)
+
     async def _request(self, line: Line, message: JSONRPCRequest) -> SessionMessage | None:
         if line.how == "failed" or (line.how == "retried" and not await self._repeatable(message)):
             error = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INTERRUPTED, message=AGAIN))
-            await self._channel.output(error.model_dump_json(by_alias=True, exclude_unset=True), line.number)
+            await self._channel.output(_written(error), line.number)
             return None
         key = _key(message.id)
         self._numbers[key] = REPLAYED if line.how == "replayed" else line.number
@@ -144,7 +159,7 @@ class Desk:
                     answers = not isinstance(message, JSONRPCRequest | JSONRPCNotification)
                     number = self._ended(message.id) if answers else 0
                     if number != REPLAYED:
-                        await self._channel.output(message.model_dump_json(by_alias=True, exclude_unset=True), number)
+                        await self._channel.output(_written(message), number)
         except anyio.ClosedResourceError:
             return
 
@@ -170,6 +185,10 @@ def repeats(toolbox: Toolbox) -> Repeatable:
         return tool.effect == "read"
 
     return repeatable
+
+
+def _written(message: JSONRPCMessage) -> str:
+    return message.model_dump_json(by_alias=True, exclude_unset=True)
 
 
 def _key(request: Any) -> tuple[type, Any]:

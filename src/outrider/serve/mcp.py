@@ -277,15 +277,7 @@ def mcp_server(
         texts: Further resources: the beginning of their addresses, and what reads the rest for a caller.
     """
     pause, watch, contexts = pause or Pause(), Watch(toolbox), Contexts(Defaults(session, assistant))
-    edge = Edge(
-        toolbox,
-        artifacts,
-        style=style,
-        contexts=contexts,
-        pause=pause,
-        watch=watch,
-        texts=texts or {},
-    )
+    edge = Edge(toolbox, artifacts, style=style, contexts=contexts, pause=pause, watch=watch, texts=texts or {})
     server = McpServer(
         name,
         version=__version__,
@@ -303,11 +295,8 @@ def mcp_server(
     )
     server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
     server.add_request_handler(METHOD, SwitchParams, contexts.switch)
-    server.middleware.append(letters.written)
-    server.middleware.append(arguments.understood)
-    server.middleware.append(seal.explain)
-    server.middleware.append(RequestStateBoundary(pause.sealed(), default_audience=name))
-    server.middleware.append(_lift)
+    boundary = RequestStateBoundary(pause.sealed(), default_audience=name)
+    server.middleware += [letters.written, arguments.understood, seal.explain, boundary, _lift]
     return server
 
 

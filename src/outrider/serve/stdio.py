@@ -1,48 +1,55 @@
 """Serves one client over standard input and output."""
 
-import io
 import os
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, BinaryIO
 
 import anyio
 from mcp.server import Server
-from mcp.server.stdio import stdio_server
+from mcp_types import JSONRPCRequest
 
-from outrider.serve.letters import readable
+from outrider.serve.connections import Desk, Line
 from outrider.serve.wire import Wire
 
 
-class Incoming(anyio.AsyncFile[str]):
-    """Reads lines that the SDK can read, too: what it cannot, it drops without an answer."""
+class Pipes:
+    """The client's pipes as a channel that is never lost, so that it keeps nothing for another one.
 
-    async def readline(self) -> str:
-        return readable(await super().readline())
+    Its files are never closed, since a reading thread may outlive the server. A line is written and flushed in one trip
+    to a worker thread; two that are written at once do not mix (`io.BufferedWriter` locks).
+    """
 
+    def __init__(self, wire: Wire) -> None:
+        self._incoming: BinaryIO = os.fdopen(wire.stdin, "rb", closefd=False)
+        self._outgoing: BinaryIO = os.fdopen(wire.stdout, "wb", closefd=False)
 
-class Outgoing(anyio.AsyncFile[str]):
-    """Writes and flushes in one trip to a worker thread; the SDK asks for the two one after the other."""
+    async def lines(self) -> AsyncIterator[Line]:
+        """What the client writes, until it closes its end."""
+        number = 0
+        while data := await anyio.to_thread.run_sync(self._incoming.readline):
+            number += 1
+            if data.strip():
+                yield Line(number, data)
 
-    async def write(self, b: str) -> int:
-        return await anyio.to_thread.run_sync(self._send, b)
+    async def output(self, text: str, number: int) -> None:  # noqa: ARG002 - of the protocol `Channel`
+        """Sends a line."""
+        await anyio.to_thread.run_sync(self._send, text.encode("utf-8", "replace") + b"\n")
 
-    async def flush(self) -> None:
-        """Nothing is ever left to flush."""
+    async def done(self, number: int) -> None:
+        """Nobody waits to hear so."""
 
-    def _send(self, text: str) -> int:
-        written = self.wrapped.write(text)
-        self.wrapped.flush()
-        return written
+    async def keep(self, number: int) -> None:
+        """There is no later connection."""
+
+    def _send(self, line: bytes) -> None:
+        self._outgoing.write(line)
+        self._outgoing.flush()
 
 
 async def serve_stdio(server: Server[Any], wire: Wire) -> None:
     """Speaks MCP on the claimed descriptors until the client closes them."""
-    incoming, outgoing = _pipes(wire)
-    async with stdio_server(Incoming(incoming), Outgoing(outgoing)) as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    await Desk(Pipes(wire), _never).serve(server)
 
 
-def _pipes(wire: Wire) -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
-    """The descriptors as UTF-8 text; never closed, since a reading thread may outlive the server."""
-    incoming = os.fdopen(wire.stdin, "rb", closefd=False)
-    outgoing = os.fdopen(wire.stdout, "wb", closefd=False)
-    return io.TextIOWrapper(incoming, encoding="utf-8", errors="replace"), io.TextIOWrapper(outgoing, encoding="utf-8")
+async def _never(_: JSONRPCRequest) -> bool:
+    return False

@@ -161,7 +161,7 @@ def _read(choices: Choices, data: dict[str, Any], pieces: dict[str, Piece], tree
     lines += [f"Raw HTML: {data['raw_html_path']}"] if "raw_html_path" in data else []
     lines += [f"Raw HTML could not be saved: {error}"] if (error := data["metadata"].get("save_html_error")) else []
     if at := data["metadata"].get("next_offset"):
-        lines.append(f"Note: of {data['metadata']['content_length']} characters; read on with offset={at}")
+        lines.append(f"Note: up to character {at} of {data['metadata']['content_length']}; read on with offset={at}")
     parts = ["\n".join(lines)]
     for name, (_, shown) in pieces.items():
         body = choices.mark(shown, data["url"]) if shown.strip() else "(no readable text here)"

@@ -94,9 +94,9 @@ def page_draft(page: "Page") -> Draft:
 
 async def file_draft(body: bytes, name: str, *, source: str) -> Draft:
     """A file as it is kept: text line by line as it stands, documents as Markdown."""
-    from outrider.pages.charset import decode
     from outrider.pages.local import read_body
-    from outrider.pages.sniff import sniff
+    from outrider.pages.sniffing.charset import decode
+    from outrider.pages.sniffing.sniff import sniff
 
     mime = sniff("", body, name)
     if mime.startswith(AS_IT_IS) and not mime.startswith(CONVERTED):

@@ -16,7 +16,7 @@ from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
 from outrider.pages import Excerpt, Page, Pages
-from outrider.pages.failures import LOGIN_HINT
+from outrider.pages.fetching.failures import LOGIN_HINT
 from outrider.search import Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
@@ -130,6 +130,11 @@ async def web_fetch(
     kept = await offers.page(call, page)
     if asked is not None:
         return _kept(await _passages(pages, choices, page, asked, max_chars), kept)
+    return _kept(_part(choices, page, format, max_chars, offset), kept)
+
+
+def _part(choices: Choices, page: Page, format: str, max_chars: int, offset: int) -> Result:
+    """A page from an offset on. Raises InvalidInput where it has no more."""
     body = _body(page, format)
     if offset and offset >= len(body):
         raise InvalidInput(
@@ -137,9 +142,9 @@ async def web_fetch(
             hint="leave out `offset` to begin anew" if not body else f"give one below {len(body)}",
         )
     if format == "markdown":
-        return _kept(_reading(choices, page, *cut_markdown(body, max_chars, offset)), kept)
+        return _reading(choices, page, *cut_markdown(body, max_chars, offset))
     piece = cut(body, max_chars, offset)
-    return _kept(_reading(choices, page, piece, piece.text), kept)
+    return _reading(choices, page, piece, piece.text)
 
 
 def _named(error: OutriderError, url: str) -> OutriderError:
@@ -203,7 +208,8 @@ def _reading(choices: Choices, page: Page, piece: Cut, shown: str) -> Result:
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    body = choices.mark(shown, page.url) if piece.text.strip() else "(no readable text here)"
+    nothing = "(no readable text here; format=html shows the source)" if page.html else "(no readable text here)"
+    body = choices.mark(shown, page.url) if piece.text.strip() else nothing
     tail = "\n\n[Truncated]" if piece.truncated else ""
     text = f"{_head(page, note, _caveats(page))}\n\n{body}{tail}"
     return Result((Text(text),), meta=_meta(page) | {f"outrider/{name}": fact for name, fact in piece.facts().items()})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from outrider.agents.evaluations import Evaluations, Record
+from outrider.agents.evaluations import Evaluation, Evaluations, Record
 from outrider.agents.evaluations.evaluation import EVENTS, RecordKind
 from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
@@ -144,28 +144,33 @@ async def get_run_events(
         evaluation.id, kinds, since=_seconds(from_timestamp), has_error=has_error, limit=max(last_n, 1)
     )
     events, truncated = _fitting([_event(each, details=include_details) for each in found[:last_n]])
-    counts = await evaluations.counts(evaluation.id)
-    oldest, newest = await evaluations.span(evaluation.id)
-    answer = evaluation.answer or {}
     data: dict[str, Any] = {
         "version": EVENTS_VERSION,
         "session_id": evaluation.id,
-        "run": {
-            "status": evaluation.status,
-            "stop_reason": evaluation.stop_reason,
-            "task": evaluation.task[:500],
-            "result": answer.get("result"),
-        },
+        "run": _run(evaluation),
         "events": events,
-        "stats": {
-            "counts": {name: counts[name] for name in (*EVENTS, "total")},
-            "oldest_timestamp": oldest,
-            "newest_timestamp": newest,
-        },
+        "stats": await _stats(evaluations, evaluation.id),
         "error": None,
     }
     data |= {"truncated": True} if truncated else {}
     return Result((Text(json.dumps(data, ensure_ascii=False)),), data=data)
+
+
+def _run(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "status": evaluation.status,
+        "stop_reason": evaluation.stop_reason,
+        "task": evaluation.task[:500],
+        "result": (evaluation.answer or {}).get("result"),
+    }
+
+
+async def _stats(evaluations: Evaluations, evaluation: str) -> dict[str, Any]:
+    """How many events of each kind there are, and from when to when."""
+    counts = await evaluations.counts(evaluation)
+    oldest, newest = await evaluations.span(evaluation)
+    told = {name: counts[name] for name in (*EVENTS, "total")}
+    return {"counts": told, "oldest_timestamp": oldest, "newest_timestamp": newest}
 
 
 async def _picture(artifacts: Artifacts, record: Record) -> Image | None:

@@ -7,7 +7,7 @@ import pytest
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.definition import Agent, Budgets, define, parse_agent, written
 from outrider.core.db import Database
-from outrider.core.errors import InvalidInput, NotFound
+from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 
 GOOD = """---
 description: Compares prices
@@ -107,6 +107,15 @@ def test_files_are_read_again_when_they_change(folders: tuple[Path, Path]):
     (home / "a.md").write_text("broken")
     assert "a" not in catalogue.files()
     assert "no front matter" in catalogue.problems()[0].message
+
+
+async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: tuple[Path, Path]):
+    home, workspace = folders
+    (home / "a.md").write_text("broken")
+    with pytest.raises(NotConfigured, match=r"agent 'a': .*no front matter"):
+        await Catalogue(home, workspace).get("a")
+    with pytest.raises(NotFound, match="no agent 'b'"):
+        await Catalogue(home, workspace).get("b")
 
 
 async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path, Path], database: Database):

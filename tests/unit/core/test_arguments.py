@@ -169,3 +169,31 @@ def test_a_value_that_is_no_json_is_named_by_its_kind():
 def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
     found = outcome(validate, Search, "find", arguments)
     assert isinstance(found, Search) or (found.hint and found.details["fields"])
+
+
+class Box(BaseModel, extra="forbid"):
+    urls: list[str] = []
+    place: Place | None = None
+    options: dict[str, int] = {}
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ({"urls": "https://a.example"}, {"urls": ["https://a.example"]}),
+        ({"urls": '["a", "b"]'}, {"urls": ["a", "b"]}),
+        ({"urls": "[not json"}, {"urls": ["[not json"]}),
+        ({"place": '{"city": "Linz"}'}, {"place": {"city": "Linz"}}),
+        ({"options": '{"a": 1}', "urls": "x"}, {"options": {"a": 1}, "urls": ["x"]}),
+    ],
+)
+def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_item(sent: Any, meant: Any):
+    assert validate(Box, "open", sent) == Box.model_validate(meant)
+
+
+@pytest.mark.parametrize("sent", [{"urls": 5}, {"urls": "[1]"}, {"place": "Linz"}, {"options": "[1]"}])
+def test_what_means_neither_is_refused_as_it_was_sent(sent: dict[str, Any]):
+    with pytest.raises(InvalidInput) as caught:
+        validate(Box, "open", sent)
+    assert caught.value.details["fields"] == list(sent)
+    assert "(got " in caught.value.message

@@ -59,6 +59,11 @@ def test_a_piece_ends_where_it_hurts_least(text: str, piece: str):
     assert cut(text, 100).text == piece
 
 
+def test_a_heading_goes_to_the_next_piece_with_what_it_heads():
+    first = "Words of a first part.\n\n" * 8
+    assert cut(first + "## Second\n\n### Its section\n\nMore words.", len(first) + 32).text == first
+
+
 def test_text_within_the_limit_is_whole():
     whole = cut("short", 5)
     assert (whole.text, whole.truncated, whole.next_offset) == ("short", False, None)

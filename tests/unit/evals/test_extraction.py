@@ -8,8 +8,8 @@ from evals.extraction.evaluate import measure
 from evals.extraction.gate import OWN_DIGEST, OWN_FLOORS, UNSEEN_FLOORS, below, failures, small
 from evals.extraction.metric import shingles
 
+from outrider.pages.content.judging.model import model
 from outrider.pages.content.main import main_content
-from outrider.pages.content.model import model
 
 SCRIPTS = {"ja": "\u3042", "ar": "\u0627", "he": "\u05d0", "th": "\u0e01", "hi": "\u0905", "ru": "\u0430"}
 

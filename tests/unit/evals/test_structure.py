@@ -116,5 +116,29 @@ def test_facts_are_of_the_page_as_browsers_decode_it():
     assert facts_of(page, URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
 
 
+TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b">Piers of the town</a></li></ul></nav>
+<p>There are four of them; see <a href="/in-the-text">Lights of the coast</a> for their heights and colours.</p>
+<div><p>There are four of them; see</p> <a href="/slide">Lights of the coast</a> <p>and turn the page.</p></div>"""
+
+
+def test_of_twins_the_one_counts_around_which_the_reference_agrees():
+    reference = "There are four of them; see Lights of the coast for their heights and colours."
+    assert facts_of(TWINS, URL, reference).links == [("Lights of the coast", "https://manual.example/in-the-text")]
+
+
+def test_twins_count_as_often_as_the_reference_says_them():
+    card = "<div><a href='/{0}'>Look at the light</a> <p>of {0}</p></div>"
+    page = card.format("Wend") + card.format("Reed")
+    found = facts_of(page, URL, "Look at the light of Wend Look at the light of Reed").links
+    assert [url.rpartition("/")[2] for _, url in found] == ["Wend", "Reed"]
+
+
+def test_words_that_a_style_sheet_parts_are_the_same_words():
+    facts = Facts(headings=[(2, "Gear1500 lamp")], links=[("Gear1500 lamp", "https://a.example/x")])
+    found = kept(facts, "## Gear 1500 lamp\n\n[Gear 1500 lamp](https://a.example/x)")
+    assert found["headings"] == found["links"] == [Mark.KEPT]
+    assert kept(facts, "## Gear 1500 lamps")["headings"] == [Mark.MISSING]
+
+
 def test_thousands_of_brackets_take_no_time():
     assert kept(Facts(links=[("a", URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]

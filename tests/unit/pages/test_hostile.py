@@ -73,7 +73,7 @@ def resident():
 from outrider.pages.excerpt import excerpts
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 def read(body):
     mime = sniff("", body)

@@ -271,6 +271,19 @@ def test_a_short_line_is_no_headline_because_the_title_begins_with_it():
     assert found.title == "Weather_All that is known about the tides of the north"
 
 
+@pytest.mark.parametrize("level", ["h1", "h2"])
+@pytest.mark.parametrize("title", ["Tides - The Book of Harbours", "Tides | The book of harbours"])
+def test_the_title_of_a_chapter_is_not_that_of_its_book(title: str, level: str):
+    body = f"<h1>The Book of Harbours</h1><{level}>Tides</{level}><p>{ENGLISH}</p><h2>Further chapters</h2>"
+    assert read(f"<title>{title}</title>", body).title == "Tides"
+
+
+def test_the_name_of_a_site_over_a_headline_is_not_the_title():
+    body = f"<h1>The Coast</h1><h1>Ferries are back</h1><p>{ENGLISH}</p>"
+    for title in ("The Coast - Ferries are back", "Ferries are back - The Coast"):
+        assert read(f"<title>{title}</title>", body).title == "Ferries are back"
+
+
 def test_a_day_is_told_by_an_address_with_a_section_in_it():
     address = "https://www.harbour-notes.example/2010/POLITICS/08/13/tides/index.html"
     assert read("<title>On tides</title>", url=address).published == "2010-08-13"

@@ -306,6 +306,15 @@ async def test_robots_rules_bind_where_they_are_respected(rules: Answer | None, 
             assert path not in site.paths()
 
 
+async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
+    site = Site({"/public": Answer(PAGE), "/robots.txt": Answer("broken", status=500)})
+    async with reading(site) as (pages, url):
+        with pytest.raises(Refused, match="out of reach: HTTP 500"):
+            await pages.read(f"{url}/public", robots="respect")
+        with pytest.raises(Refused, match=r"out of reach: the name nowhere\.invalid does not resolve"):
+            await pages.read("http://nowhere.invalid/public", robots="respect")
+
+
 async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
     site, clock = Site({"/a": Answer(PAGE), "/b": Answer(PAGE)}), Clock()
     async with reading(site, clock=clock) as (pages, url):

@@ -96,6 +96,14 @@ async def test_when_all_fail_the_error_names_each_and_why(depth):
     assert error.hint == known()["serper"].remedy  # the others have keys that are not at fault
 
 
+async def test_without_a_network_the_error_says_so():
+    async with world() as w:
+        w.url = "http://search.invalid"
+        with pytest.raises(Unavailable) as caught:
+            await w.search(*FOUR).find(TEA)
+    assert caught.value.hint.startswith("no name resolves: check the network")
+
+
 async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
     async def local(query: Query) -> list[Hit]:
         return [Hit(title=query.text, url="https://read.example/before")]

@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+import anyio
 import click
 
 from outrider.cli.options import loaded, setting
@@ -45,6 +46,8 @@ async def _one(app: Any, url: str, arguments: dict[str, Any]) -> Any:
     try:
         return await app.call("web_fetch", url=url, **arguments)
     except OutriderError as error:
+        if error.code == "bad_url" and await anyio.Path(url).is_file():
+            error.hint = f"for a file of this machine: outrider extract {url}"
         return error
 
 

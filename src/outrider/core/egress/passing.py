@@ -16,7 +16,7 @@ from outrider.core.egress.target import Target, read_authority, read_target
 from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
 
 HEAD_SECONDS = 10.0  # for a request's head
-DIAL_SECONDS = 25.0
+DIAL_SECONDS = 8.0  # less than actions in the browser wait for a document, so that they hear why there is none
 REASONS_KEPT = 100
 STATUS: dict[type[OutriderError], int] = {Refused: 403, InvalidInput: 400, Unavailable: 502}
 

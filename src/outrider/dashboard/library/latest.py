@@ -11,7 +11,7 @@ from outrider.dashboard.library.plans import goal_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of, path_for
 from outrider.dashboard.reach import Owner, may_see, only_workspace
-from outrider.pages import kept
+from outrider.pages.keeping import kept
 
 FEW = 4
 

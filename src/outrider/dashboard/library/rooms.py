@@ -16,7 +16,7 @@ from outrider.dashboard.library.viewing import look, start_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
 from outrider.dashboard.reach import may_see
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 from outrider.workspace.jail import Entry, Jail
 from outrider.workspace.workspaces import Workspace
 

@@ -10,7 +10,7 @@ from outrider.dashboard.library.viewing import part_of, start_of
 from outrider.dashboard.naming import label
 from outrider.dashboard.page import house_of
 from outrider.dashboard.reach import Owner, may_see
-from outrider.pages import kept
+from outrider.pages.keeping import kept
 from outrider.pages.page import Page
 
 NAME = "library_pages"

@@ -6,7 +6,7 @@ from markupsafe import escape
 
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.dashboard.files import Served, picture_type
-from outrider.pages.sniff import HEAD, sniff
+from outrider.pages.sniffing.sniff import HEAD, sniff
 from outrider.workspace.encoding import decode
 
 READ = 2_000_000  # bytes that are opened for looking; the rest is for those who save the file

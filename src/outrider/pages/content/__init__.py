@@ -1,9 +1,8 @@
 """The main content of an HTML page, found by a learned classifier of blocks.
 
-One walk over lexbor's tree cuts the page into blocks (`walk.py`), a few array operations describe
-each (`features.py`), a small network says how likely each is content (`model.py`),
-the cut is where the expected F1 is highest (`select.py`), and the kept blocks become Markdown
-(`render.py`). `main.py` has the one entry.
+The folders are its stages, in the order of a page's way: `parsing` makes a source safe for the parser, `walking` cuts
+lexbor's tree into blocks, `metadata` reads what the page says about itself, `judging` tells which blocks are content,
+`writing` makes text and Markdown of them. `main.py` has the one entry.
 """
 
 import os

@@ -9,23 +9,24 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from outrider.pages.charset import decode, is_plain
-from outrider.pages.content.blocks import Blocks
-from outrider.pages.content.escape import begun, escaped
-from outrider.pages.content.facts import Facts, read_facts
-from outrider.pages.content.frames import framed
-from outrider.pages.content.media import images_of, links_of
-from outrider.pages.content.phrase import Phrase
-from outrider.pages.content.posts import heads_of, opener_of, posts_of
-from outrider.pages.content.product import lines_of, product_of
-from outrider.pages.content.render import Writer, text_of
-from outrider.pages.content.sheets import sheets_of
-from outrider.pages.content.signals import TYPES, Signals, read_signals
-from outrider.pages.content.style import PLAIN, Style
-from outrider.pages.content.taming import TAGS, tame
-from outrider.pages.content.told import Told, told_by
-from outrider.pages.content.walk import NODES, cut_into_blocks
+from outrider.pages.content.judging.signals import TYPES, Signals, read_signals
+from outrider.pages.content.metadata.facts import Facts, read_facts
+from outrider.pages.content.metadata.product import lines_of, product_of
+from outrider.pages.content.parsing.frames import framed
+from outrider.pages.content.parsing.summaries import has_grids, laid_out
+from outrider.pages.content.parsing.taming import TAGS, tame
+from outrider.pages.content.walking.blocks import Blocks
+from outrider.pages.content.walking.sheets import sheets_of
+from outrider.pages.content.walking.told import Told, told_by
+from outrider.pages.content.walking.walk import NODES, cut_into_blocks
+from outrider.pages.content.writing.escape import begun, escaped
+from outrider.pages.content.writing.media import images_of, links_of
+from outrider.pages.content.writing.phrase import Phrase
+from outrider.pages.content.writing.posts import heads_of, opener_of, posts_of
+from outrider.pages.content.writing.render import Writer, text_of
+from outrider.pages.content.writing.style import PLAIN, Style
 from outrider.pages.document import ImageRef, Link
+from outrider.pages.sniffing.charset import decode, is_plain
 
 CHARS = 4_000_000  # of source that are looked at
 KINDS = (
@@ -88,7 +89,11 @@ def parsed(html: bytes | str, chars: int = CHARS, tags: int = TAGS) -> Any:
     """
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-    return LexborHTMLParser(tame(_utf8(html), chars, tags), options=LexborDocumentOptions.WO_EVENTS)
+    source = tame(_utf8(html), chars, tags)
+    tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    if has_grids(source):
+        laid_out(tree)
+    return tree
 
 
 def _utf8(html: bytes | str) -> bytes | str:
@@ -112,7 +117,8 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     writer = Writer(page, Phrase(base, style), heads=heads_of(page, chosen, posts) if main else {})
     found.markdown, found.tables = writer.write(chosen), writer.tables
     found.text = text_of(page, writer)
-    found.links, found.images = links_of(page, chosen, base, writer.phrase.known), images_of(page, base)
+    addresses = writer.phrase.addresses
+    found.links, found.images = links_of(page, chosen, addresses), images_of(page, addresses)
     if not found.text:
         _say(found, _declared(found.facts, tree), base)
     elif main and _doubted(found):
@@ -181,7 +187,7 @@ def _judged(page: Blocks, signals: Signals, *, main: bool) -> tuple[list[int], s
     """The blocks to show, the page's kind, and facts."""
     if not page.texts:
         return [], declared_kind(signals), {}
-    from outrider.pages.content.judge import judge
+    from outrider.pages.content.judging.judge import judge
 
     found = judge(page, signals)
     kind = found.kind or declared_kind(signals)

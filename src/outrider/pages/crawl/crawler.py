@@ -91,19 +91,22 @@ class Crawler:
             OutriderError: what kept the first page from being read, as `Pages.read` raises it; Refused with code
                 `leads_elsewhere` if it leads to another site.
         """
-        from outrider.pages.crawl.run import Run
-        from outrider.pages.crawl.scope import Scope
-        from outrider.pages.crawl.site import Site
-
         ledger = self._ledger(plan, owner)
         left = errand and {"owner": owner, "budget": asdict(budget), "errand": errand}
-        until = self._clock() + budget.seconds
         try:
-            await ledger.open(budget.pages, left, until)
+            await ledger.open(budget.pages, left, self._clock() + budget.seconds)
         except Unavailable as error:
             if error.code != "crawl_running" or errand is None:
                 raise
             return await self._watched(ledger, budget, tell)
+        return await self._round(ledger, budget, keep, tell)
+
+    async def _round(self, ledger: "Ledger", budget: Budget, keep: Keep | None, tell: Tell) -> "Crawled":
+        """Reads on, and closes the ledger whatever happens."""
+        from outrider.pages.crawl.run import Run
+        from outrider.pages.crawl.scope import Scope
+        from outrider.pages.crawl.site import Site
+
         run = Run(Site(self._pages, Scope(ledger.plan), keep, self._sleep), budget, ledger, tell)
         finished = False
         try:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from outrider.pages.charset import decode
 from outrider.pages.document import Document, tidy
 from outrider.pages.extract import extract
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.archive import Archive
-from outrider.pages.readers.parts.opc import DATE, ELEMENTS
+from outrider.pages.readers.parts.archives.archive import Archive
+from outrider.pages.readers.parts.openxml.package import DATE, ELEMENTS
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
+from outrider.pages.sniffing.charset import decode
 
 KIND = "e-book"
 CHAPTERS = 5_000

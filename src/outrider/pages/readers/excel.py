@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.cells import Formats, Place, area, place
-from outrider.pages.readers.parts.opc import ELEMENTS, Package
+from outrider.pages.readers.parts.openxml.package import ELEMENTS, Package
 from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.sheet import ROWS, Sheet
+from outrider.pages.readers.parts.sheets.cells import Formats, Place, area, place
+from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, stream
 

@@ -1,14 +1,14 @@
 """Workbooks in one XML file (XML Spreadsheet 2003), which many sites give as `.xls`."""
 
-from outrider.pages.container import WORKBOOK_2003
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.cells import Formats, Place
-from outrider.pages.readers.parts.opc import ELEMENTS
+from outrider.pages.readers.parts.openxml.package import ELEMENTS
 from outrider.pages.readers.parts.refusals import broken
-from outrider.pages.readers.parts.sheet import ROWS, Sheet
+from outrider.pages.readers.parts.sheets.cells import Formats, Place
+from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
+from outrider.pages.sniffing.container import WORKBOOK_2003
 
 KIND = "XML workbook"
 WIDEST = 16_384

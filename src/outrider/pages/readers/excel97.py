@@ -5,23 +5,22 @@ from typing import TYPE_CHECKING
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.cells import Formats, Place
-from outrider.pages.readers.parts.compound import MAGIC, BrokenCompound, Compound, facts
+from outrider.pages.readers.parts.office97.compound import MAGIC, BrokenCompound, Compound, facts
 from outrider.pages.readers.parts.refusals import broken, encrypted, without_end
-from outrider.pages.readers.parts.sheet import ROWS, Sheet
+from outrider.pages.readers.parts.sheets.cells import Formats, Place
+from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
 from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.sniffing.container import BARE_WORKBOOKS
 
 if TYPE_CHECKING:
     from xlrd.sheet import Cell
     from xlrd.sheet import Sheet as Table
 
-    from outrider.pages.readers.parts.xls_book import Book
+    from outrider.pages.readers.parts.office97.excel import Book
 
 KIND = "Excel 97 workbook"
 PROPERTIES = "\x05SummaryInformation"
 STREAMS = ("Workbook", "Book")  # of Excel 97, and of Excel 5 and 95
-# Records without a file system around them: of Excel 2 to 4, and of programs that know no more than these.
-BARE = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00", b"\x09\x08\x08\x00", b"\x09\x08\x10\x00")
 WIDEST = 256  # columns of a sheet
 TEXT, TRUTH, WRONG = 1, 4, 5  # types of a cell; of the others those above 1 are numbers and dates
 ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A"}
@@ -34,9 +33,9 @@ def read(source: Source) -> Document:
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
-    from outrider.pages.readers.parts.xls_book import Book, Damaged, Locked
+    from outrider.pages.readers.parts.office97.excel import Book, Damaged, Locked
 
-    if not source.body.startswith((MAGIC, *BARE)):
+    if not source.body.startswith((MAGIC, *BARE_WORKBOOKS)):
         raise broken(source, KIND, "it does not begin as such a file does")
     try:
         records, known, cut = _unpacked(source.body)

@@ -11,9 +11,9 @@ from typing import Any
 from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.extract import extract
-from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.json import read_json
+from outrider.pages.sniffing.markup import Tag, tokens
 
 ENTRIES = 200
 SUMMARY = 600  # characters of an entry's summary

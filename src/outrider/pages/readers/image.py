@@ -11,12 +11,12 @@ import zlib
 from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
-from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.exif import Noted, exif
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.sniff import HEAD, is_svg, magic_type
+from outrider.pages.sniffing.markup import Tag, tokens
+from outrider.pages.sniffing.sniff import HEAD, is_svg, magic_type
 
 FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})  # markers that begin a picture (ITU-T T.81 table B.1)
 ISPE = re.compile(rb"ispe\x00\x00\x00\x00(.{8})", re.DOTALL)  # image spatial extents (ISO/IEC 23008-12 section 6.5.3)

@@ -1,6 +1,6 @@
-"""Office files from before 2007, Outlook messages and other binary formats, by the extra `documents`.
+"""Office files from before 2007 and other binary formats, by the extra `documents`.
 
-Its library is Xberg (MIT): one parser in Rust for xls, xlsb, ppt, msg and the rest, where Python
+Its library is Xberg (MIT): one parser in Rust for xls, xlsb, ppt and the rest, where Python
 has a library each, GPL for some and none for others. It takes 130 MB of disk, hence an extra. It runs
 in a process of its own, is given bytes only, and neither recognises characters in pictures nor unpacks archives.
 """
@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
-from outrider.pages.container import CUT, IWORK
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.archive import Archive
-from outrider.pages.readers.parts.opc import DATE
+from outrider.pages.readers.parts.archives.archive import Archive
+from outrider.pages.readers.parts.openxml.package import DATE
 from outrider.pages.readers.parts.refusals import broken, encrypted, missing_extra
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.pdf import read as read_pdf
+from outrider.pages.sniffing.container import CUT, IWORK
 
 APPLE = tuple(IWORK.values())
 PREVIEW = "QuickLook/Preview.pdf"
@@ -31,7 +31,6 @@ KINDS = {
     "application/vnd.ms-excel": "Excel 97 workbook",
     "application/vnd.ms-excel.sheet.binary.macroenabled.12": "binary Excel workbook",
     "application/vnd.ms-powerpoint": "PowerPoint 97 presentation",
-    "application/vnd.ms-outlook": "Outlook message",
     "application/vnd.wordperfect": "WordPerfect document",
     "application/x-hwp": "Hangul document",
     "application/x-iwork-pages-sffpages": "Pages document",
@@ -156,7 +155,7 @@ def _explained(source: Source, kind: str, reason: str) -> OutriderError:
     return broken(source, kind, f"it cannot be read ({' '.join(reason.split())[:200]})")
 
 
-SUFFIXES = (".doc", ".dot", ".xls", ".xlt", ".xlsb", ".ppt", ".pps", ".msg", ".wpd", ".hwp")
+SUFFIXES = (".doc", ".dot", ".xls", ".xlt", ".xlsb", ".ppt", ".pps", ".wpd", ".hwp")
 reader = Reader("legacy", tuple(KINDS), read, suffixes=SUFFIXES, isolated=True, whole=True)
 cut = Reader("cut", (CUT,), read_cut, whole=True)
 protected = Reader("protected", (PROTECTED,), read_protected)

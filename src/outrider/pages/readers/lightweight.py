@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from outrider.pages.document import Document, line_of, plain, tidy
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.latex_source import latex
-from outrider.pages.readers.parts.line_markup import Marked, asciidoc, org, restructured
+from outrider.pages.readers.parts.markup.latex import latex
+from outrider.pages.readers.parts.markup.lines import Marked, asciidoc, org, restructured
 from outrider.pages.readers.text import ended, linked
 
 MARKED = 1_000_000  # characters whose markup is looked at; what is behind them stands as it is

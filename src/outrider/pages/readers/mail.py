@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 
 from outrider.core.errors import OutriderError
@@ -9,12 +11,14 @@ from outrider.pages.address import absolute
 from outrider.pages.document import Document
 from outrider.pages.extract import extract
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.message import SHOWN, Mail, parsed
+from outrider.pages.readers.parts.message import Mail, parsed
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.readers.rtf import read as read_rtf
 
 MESSAGES = 200  # of a mailbox that are shown
 ATTACHMENTS = 100
+ELSEWHERE = ("Subject", "Message-ID")  # headers that are not told among the others
 STUB = 0.4  # of the length of a message's HTML: a shorter plain text only says that there is HTML
 TNEF = ("application/ms-tnef", "application/vnd.ms-tnef")
 PACKED = (
@@ -40,9 +44,9 @@ def read_message(source: Source) -> Document:
     draft = Draft(source, "mail")
     if mail.base and mail.html:
         return _page(source, mail)
-    _write(draft, mail, 1)
+    write(draft, mail, 1)
     draft.cut = draft.cut or mail.cut
-    return draft.document(_facts(mail), metadata=_further(mail))
+    return draft.document(facts(mail), metadata=further(mail))
 
 
 def read_mailbox(source: Source) -> Document:
@@ -59,7 +63,7 @@ def read_mailbox(source: Source) -> Document:
         if draft.full:
             draft.cut = True
             break
-        _write(draft, _parsed(source, message), 2)
+        write(draft, _parsed(source, message), 2)
     if len(starts) > MESSAGES:
         draft.add(f"(… {len(starts) - MESSAGES} more messages were not read)")
     return draft.document(metadata={"messages": len(starts)})
@@ -80,9 +84,10 @@ def _parsed(source: Source, body: bytes) -> Mail:
         raise broken(source, "message", "its headers cannot be understood") from error
 
 
-def _write(draft: Draft, mail: Mail, level: int) -> None:
+def write(draft: Draft, mail: Mail, level: int) -> None:
+    """A message, and behind it those that it holds, one level deeper."""
     draft.heading(level, mail.headers["Subject"] or "(no subject)")
-    lines = [f"{name}: {mail.headers[name]}" for name in SHOWN if name != "Subject" and mail.headers[name]]
+    lines = [f"{name}: {value}" for name, value in mail.headers.items() if value and name not in ELSEWHERE]
     draft.add("\n".join(f"- {line}" for line in lines))
     _text(draft, mail)
     if mail.encrypted:
@@ -96,11 +101,11 @@ def _write(draft: Draft, mail: Mail, level: int) -> None:
         if len(mail.attachments) > ATTACHMENTS:
             draft.add(f"(… and {len(mail.attachments) - ATTACHMENTS} more)")
     for inner in mail.forwarded:
-        _write(draft, inner, level + 1)
+        write(draft, inner, level + 1)
 
 
 def _text(draft: Draft, mail: Mail) -> None:
-    page = _shown(draft, mail) if mail.html else None
+    page = _shown(draft, mail) if mail.html else _of_rtf(draft, mail) if mail.rtf else None
     if page is None or len(mail.text.strip()) >= STUB * len(page.text):
         draft.add(mail.text.strip())
         for found in ADDRESS.findall(mail.text[:1_000_000])[:1_000]:
@@ -117,6 +122,12 @@ def _shown(draft: Draft, mail: Mail) -> Document:
     return extract(mail.html, url=_base(mail), main=False, chars=draft.source.chars, tags=draft.source.tags)
 
 
+def _of_rtf(draft: Draft, mail: Mail) -> Document | None:
+    with suppress(OutriderError):
+        return read_rtf(replace(draft.source, body=mail.rtf, content_type="application/rtf"))
+    return None
+
+
 def _page(source: Source, mail: Mail) -> Document:
     """A saved web page is read as the page that it was."""
     return extract(mail.html, url=_base(mail), main=source.main, chars=source.chars, tags=source.tags)
@@ -126,7 +137,8 @@ def _base(mail: Mail) -> str:
     return absolute(mail.base, "")
 
 
-def _facts(mail: Mail) -> dict[str, str]:
+def facts(mail: Mail) -> dict[str, str]:
+    """Title, author and date."""
     try:
         published = parsedate_to_datetime(mail.headers["Date"]).isoformat()
     except (ValueError, TypeError, OverflowError, IndexError):
@@ -134,7 +146,8 @@ def _facts(mail: Mail) -> dict[str, str]:
     return {"title": mail.headers["Subject"], "author": mail.headers["From"], "published": published}
 
 
-def _further(mail: Mail) -> dict[str, object]:
+def further(mail: Mail) -> dict[str, object]:
+    """What else is known of it."""
     known = {"attachments": mail.attachments[:ATTACHMENTS], "message_id": mail.headers["Message-ID"]}
     return {name: value for name, value in known.items() if value}
 

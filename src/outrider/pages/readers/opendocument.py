@@ -6,12 +6,12 @@ from typing import Any
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.archive import Archive
-from outrider.pages.readers.parts.odf_table import gathered
-from outrider.pages.readers.parts.odf_text import Looks, Words
-from outrider.pages.readers.parts.opc import DATE, ELEMENTS
+from outrider.pages.readers.parts.archives.archive import Archive
+from outrider.pages.readers.parts.opendocument.table import gathered
+from outrider.pages.readers.parts.opendocument.text import Looks, Words
+from outrider.pages.readers.parts.openxml.package import DATE, ELEMENTS
 from outrider.pages.readers.parts.refusals import broken, encrypted
-from outrider.pages.readers.parts.sheet import Sheet
+from outrider.pages.readers.parts.sheets.sheet import Sheet
 from outrider.pages.readers.parts.writing import Draft, inline, unmarked
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
 from outrider.pages.readers.text import fenced

@@ -4,9 +4,9 @@ Read as a stream of tags, as feeds are.
 """
 
 from outrider.pages.document import Document, line_of
-from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.sniffing.markup import Tag, tokens
 
 ADDRESSES = ("htmlurl", "xmlurl", "url")
 DEEPEST = 8

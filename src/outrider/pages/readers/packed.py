@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 from outrider.core.errors import NotFound, Refused
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source, size_of
-from outrider.pages.readers.parts.archive import MEMBER
-from outrider.pages.readers.parts.packed import Member, Tarred, Zipped, is_tar, unpacked
+from outrider.pages.readers.parts.archives.archive import MEMBER
+from outrider.pages.readers.parts.archives.packed import Member, Tarred, Zipped, is_tar, unpacked
 from outrider.pages.readers.parts.writing import Draft
-from outrider.pages.sniff import sniff, suffix_of
+from outrider.pages.sniffing.sniff import sniff, suffix_of
 
 SHOWN = 1_000  # files that are listed
 CLOSE = 5  # names that are told where another one was asked for
@@ -103,7 +103,7 @@ def _listed(source: Source, members: list[Member], *, cut: bool) -> Document:
         f"An archive ({source.content_type}) of {_files(len(members))}, {size_of(total)} unpacked."
         + (f" To read one of them, put #file=NAME behind {where}." if members else "")
     )
-    rows = [[line_of(each.name), size_of(each.size) + " (locked)" * each.locked, each.changed] for each in members]
+    rows = [[line_of(each.name), size_of(each.size) + _trouble(each), each.changed] for each in members]
     draft.rows([["File", "Size", "Changed"], *rows[:SHOWN]] if rows else [])
     if len(rows) > SHOWN:
         draft.add(f"(… and {len(rows) - SHOWN} more files)")
@@ -113,6 +113,10 @@ def _listed(source: Source, members: list[Member], *, cut: bool) -> Document:
     return draft.document({"title": name}, metadata={"files": len(members), "size": total})
 
 
+def _trouble(member: Member) -> str:
+    return " (locked)" * member.locked + " (cut)" * member.cut
+
+
 def _files(count: int) -> str:
     return f"{count} file" + "s" * (count != 1)
 
@@ -120,4 +124,4 @@ def _files(count: int) -> str:
 ZIPS = ("application/zip", "application/java-archive", "application/vnd.android.package-archive")
 STREAMS = ("application/gzip", "application/x-bzip2", "application/x-xz")
 TYPES = (*ZIPS, *STREAMS, "application/x-tar")
-reader = Reader("archive", TYPES, read, isolated=True, whole=True)
+reader = Reader("archive", TYPES, read, isolated=True, whole=True, places=True)

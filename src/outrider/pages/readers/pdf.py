@@ -13,10 +13,9 @@ from typing import Any
 from outrider.core.errors import InvalidInput
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.pdf_layout import Block, blocks
-from outrider.pages.readers.parts.pdf_lines import Line
-from outrider.pages.readers.parts.pdf_page import Page, read_page
-from outrider.pages.readers.parts.pdf_scripts import leftward
+from outrider.pages.readers.parts.pdf.layout import Block, blocks
+from outrider.pages.readers.parts.pdf.lines import Line
+from outrider.pages.readers.parts.pdf.page import Page, read_page
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.readers.text import fenced
@@ -77,6 +76,7 @@ class Book:
     bold: bool = False
     first: str = ""
     lefts: list[float] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)  # identities of lines that are but the number of their page
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.source, "pdf")
@@ -95,6 +95,7 @@ class Book:
         self.titles = self._outline()
         self._measure(pages)
         heads = _running_heads(pages)
+        self.numbers = _page_numbers(pages)
         facts = self._further(total, pages)
         if facts["scanned"]:
             self.draft.add(SCANNED.format(total))
@@ -186,7 +187,7 @@ class Book:
 
     def _write(self, block: Block, page: int) -> None:
         if block.kind == "table":
-            self.draft.rows(leftward(block.rows))
+            self.draft.rows(block.rows)
         elif block.kind == "code":
             self.draft.add(fenced(block.listing, ""))
         elif level := self._level(block, page):
@@ -234,6 +235,8 @@ class Book:
 
     def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
         """Whether a line is a running head, which also a chapter's title beside a page number is, or a page number."""
+        if id(line) in self.numbers:
+            return True
         if not _at_edge(line, page):
             return False
         if _head(line) in heads or NUMBER.match(line.text[:60]):
@@ -283,6 +286,20 @@ def _running_heads(pages: list[Page]) -> set[str]:
     return {head for head, count in counts.items() if count >= (3 if "#" in head else max(3, REPEATED * len(pages)))}
 
 
+def _page_numbers(pages: list[Page]) -> set[int]:
+    """The identities of lines that count the pages, above or below all else on them, however far from the edge."""
+    found: dict[int, list[int]] = {}
+    for number, page in enumerate(pages):
+        for line in {id(each): each for each in _outermost(page.lines)}.values():
+            if line.text.isdecimal() and len(line.text) < 5:
+                found.setdefault(int(line.text) - number, []).append(id(line))
+    return {line for lines in found.values() if len(lines) > 2 for line in lines}
+
+
+def _outermost(lines: list[Line]) -> list[Line]:
+    return [max(lines, key=lambda line: line.top), min(lines, key=lambda line: line.bottom)] if lines else []
+
+
 def _explained(source: Source, error: Any) -> Exception:
     if b"/Encrypt" not in source.body and b"/XRef" not in source.body:  # PDFium may still tell an older file's error
         return broken(source, "PDF", _damage(source.body))
@@ -298,5 +315,6 @@ def _damage(body: bytes) -> str:
 
 
 reader = Reader(
-    "pdf", ("application/pdf", "application/x-pdf"), read, suffixes=(".pdf",), isolated=True, whole=True, rank=10
-)
+    "pdf", ("application/pdf", "application/x-pdf"), read,
+    suffixes=(".pdf",), isolated=True, whole=True, places=True, rank=10,
+)  # fmt: skip

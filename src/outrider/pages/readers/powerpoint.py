@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.chart import chart
-from outrider.pages.readers.parts.opc import Package
-from outrider.pages.readers.parts.slide_text import line, title, write
+from outrider.pages.readers.parts.openxml.chart import chart
+from outrider.pages.readers.parts.openxml.package import Package
+from outrider.pages.readers.parts.openxml.slide_text import line, title, write
 from outrider.pages.readers.parts.writing import Draft, spread
 from outrider.pages.readers.parts.xml import Element
 

@@ -8,8 +8,8 @@ import struct
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers import legacy
-from outrider.pages.readers.parts.compound import MAGIC, BrokenCompound, Compound, facts
-from outrider.pages.readers.parts.ppt_binary import Shape, Show, Slide, Text
+from outrider.pages.readers.parts.office97.compound import MAGIC, BrokenCompound, Compound, facts
+from outrider.pages.readers.parts.office97.powerpoint import Shape, Show, Slide, Text
 from outrider.pages.readers.parts.refusals import broken, encrypted, without_end
 from outrider.pages.readers.parts.writing import Draft
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.openxml.runs import HYPERLINK
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
-from outrider.pages.readers.parts.word_runs import HYPERLINK
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
 from outrider.pages.readers.word import WIDEST, by_ends
 

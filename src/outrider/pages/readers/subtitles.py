@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outrider.pages.document import Document, line_of
-from outrider.pages.markup import Tag, tokens
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.writing import Draft
+from outrider.pages.sniffing.markup import Tag, tokens
 
 CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 TIMES = re.compile(rf"^[ \t]*{CLOCK}[ \t]*-->[ \t]*{CLOCK}")

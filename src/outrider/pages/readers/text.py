@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.reader import Reader, Source
-from outrider.pages.sniff import suffix_of
+from outrider.pages.sniffing.sniff import suffix_of
 
 LANGUAGES = {
     ".bash": "bash", ".bat": "batch", ".c": "c", ".cc": "cpp", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake",

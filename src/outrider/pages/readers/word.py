@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.chart import chart
-from outrider.pages.readers.parts.opc import Package
-from outrider.pages.readers.parts.word_runs import Words
-from outrider.pages.readers.parts.word_styles import Lists, Style, Styles, numbering, outline
+from outrider.pages.readers.parts.openxml.chart import chart
+from outrider.pages.readers.parts.openxml.package import Package
+from outrider.pages.readers.parts.openxml.runs import Words
+from outrider.pages.readers.parts.openxml.styles import Lists, Style, Styles, numbering, outline
 from outrider.pages.readers.parts.writing import Draft, inline, spread, unmarked
 from outrider.pages.readers.parts.xml import Element
 from outrider.pages.readers.text import fenced

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers import legacy
-from outrider.pages.readers.parts.compound import MAGIC, BrokenCompound, Compound, facts
-from outrider.pages.readers.parts.doc_binary import WORD_97, Letters, Paragraph, WordFile
+from outrider.pages.readers.parts.office97.compound import MAGIC, BrokenCompound, Compound, facts
+from outrider.pages.readers.parts.office97.word import WORD_97, Letters, Paragraph, WordFile
+from outrider.pages.readers.parts.openxml.runs import HYPERLINK, Field
+from outrider.pages.readers.parts.openxml.styles import count
 from outrider.pages.readers.parts.refusals import broken, encrypted
-from outrider.pages.readers.parts.word_runs import HYPERLINK, Field
-from outrider.pages.readers.parts.word_styles import count
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
 from outrider.pages.readers.word import by_ends, written
 

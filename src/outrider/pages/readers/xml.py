@@ -3,9 +3,9 @@
 import re
 
 from outrider.pages.document import Document, line_of, tidy
-from outrider.pages.markup import Text
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.text import ended, fenced
+from outrider.pages.sniffing.markup import Text
 
 TAG = re.compile(r"<[^<>]*>")
 TITLE = re.compile(r"<title>([^<>]{1,500})</title>", re.IGNORECASE)

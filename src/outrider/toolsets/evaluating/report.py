@@ -20,6 +20,7 @@ VERSION = "gsd.web_eval_agent.v1"
 SUMMARY_CHARS = 2_000
 ERROR_CHARS = 400
 ERRORS, WARNINGS = 8, 20
+ARTIFACTS = {"screenshots": "agent_step", "stream_samples": "stream_sample", "run_events": "total"}
 EXCERPTS, DEV_ERRORS = 5, 10  # of the console and of the network each; of the failures, in dev mode
 OBSTACLES: dict[str, tuple[Status, StopReason]] = {
     "login": ("partial", "blocked_page"),
@@ -139,11 +140,7 @@ def answer(
         "errors_top": [_shown(each) for each in ranked(failures, _host(evaluation), ERRORS)],
         "timeouts": evaluation.limits | {"timed_out": timed_out},
         "warnings": warnings,
-        "artifacts": {
-            "screenshots": counts["agent_step"],
-            "stream_samples": counts["stream_sample"],
-            "run_events": counts["total"],
-        },
+        "artifacts": {name: counts[kind] for name, kind in ARTIFACTS.items()},
         "next_actions": next_actions(evaluation.id, has_errors=bool(failures)),
     }
     told |= {"structured_output": verdict.data} if evaluation.output_schema is not None else {}

@@ -1,11 +1,13 @@
 """What an action reports: what it did to the page, in few words and never too early."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import anyio
 import pytest
 
+import fakes
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from zoo.visiting import Visit, Visiting
 
@@ -194,6 +196,24 @@ async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(vi
     outcome = await on.hands.click("#toggle", settle="none")
     assert outcome.changes == ""
     assert await on.js("panel.hidden") is False
+
+
+async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(visit: Visiting) -> None:
+    asked, enough = anyio.Event(), anyio.Event()
+
+    async def says_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await enough.wait()
+        writer.close()
+
+    async with fakes.serve_bytes(says_nothing) as base:
+        on = await visit(f"<a id=away href='{base}/form'>Away</a>")
+        with anyio.fail_after(20):
+            outcome = await on.hands.click("#away", settle="none")
+            await asked.wait()
+        enough.set()
+    assert outcome.note.startswith(f"the page is on its way to {base}/form, which has not answered yet")
+    assert not outcome.navigated
 
 
 async def test_typing_is_heard_as_keys_and_input(visit: Visiting) -> None:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from outrider.pages.content.alike import agreed
-from outrider.pages.content.copies import without_copies
+from outrider.pages.content.judging.alike import agreed
+from outrider.pages.content.judging.copies import without_copies
+from outrider.pages.content.judging.view import view_of
 from outrider.pages.content.main import main_content, parsed
-from outrider.pages.content.view import view_of
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 ONE = "The river ran under the market square in a pipe of concrete for sixty years before anybody asked why."
 TWO = "Engineers lifted the slabs one street at a time, planted willows, and left some room for the floods."

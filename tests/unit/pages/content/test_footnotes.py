@@ -46,3 +46,23 @@ def test_named_notes_keep_their_names():
 def test_a_note_may_stand_before_its_mark():
     source = '<p id="a"><a href="#b">1</a> A book.</p><p id="b">Fact<a href="#a">1</a></p>'
     assert markdown(source) == "Fact[^1]\n\n[^1]: A book."
+
+
+def test_what_stands_around_a_way_back_goes_with_it_and_empty_brackets_of_code_stay():
+    source = '<p>Fact<a href="#n" id="r">1</a></p><p id="n">Call f() first (<a href="#r">^</a>)</p>'
+    read = extract(source, url="https://site.example/a/", main=False)
+    assert read.markdown == "Fact[^1]\n\n[^1]: Call f() first"
+    assert read.text == "Fact1\n\nCall f() first"
+
+
+NOTED = "<h2>Use</h2><p>So<a href=#fn1 id=r1>1</a></p><h2>References</h2><ol><li id=fn1>Low <a href=#r1>up</a></ol>"
+
+
+@pytest.mark.parametrize(
+    ("behind", "stays"),
+    [("<h2>Links</h2><p>Here", False), ("", True), ("<h3>Books</h3><p>Here", True), ("<p>Here", True)],
+)
+def test_a_heading_of_nothing_but_notes_stays_only_where_no_other_part_follows(behind: str, stays: bool):
+    written = extract(NOTED + behind, url="https://site.example/", main=False).markdown
+    assert ("## References" in written) is stays
+    assert written.endswith("[^1]: Low")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outrider.pages.content.main import main_content
-from outrider.pages.content.style import Style
-from outrider.pages.content.taming import tame
+from outrider.pages.content.parsing.taming import tame
+from outrider.pages.content.writing.style import Style
 
 PROSE = (
     "The river ran under the square for sixty years, in a pipe of concrete, until a dry summer made people ask why. "
@@ -215,3 +215,17 @@ def test_no_source_breaks_it(source):
 def test_text_and_markdown_hold_the_same_words(paragraphs):
     found = main_content("".join(f"<div><p>{each}</p></div>" for each in paragraphs), main=False)
     assert found.text.split() == found.markdown.split() == " ".join(paragraphs).split()
+
+
+def test_a_short_text_among_ways_elsewhere_is_given_without_them():
+    ways = "".join(f"<li><a href=/{name}>{name}</a>" for name in ("index", "next", "previous", "search"))
+    around = "<h3>Navigation</h3>" + f"<ul>{ways}</ul>"
+    source = (
+        "<title>SIZE_LIMIT - Manual</title><body>" + f"<div class=related>{around}</div>"
+        "<div class=document><div class=body><h1>SIZE_LIMIT</h1><p>New in version 3.12.</p>"
+        "<p>This variable allows to override the default limit of sizes.</p></div></div>"
+        f"<div class=sphinxsidebar>{around}</div><div class=related>{around}</div><div class=footer>Copyright</div>"
+    )
+    text = main_content(source, url="https://manual.example/variable/SIZE_LIMIT.html").text
+    assert "override the default" in text
+    assert "previous" not in text

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from outrider.pages.content.blocks import Blocks
-from outrider.pages.content.judge import standing_of
+from outrider.pages.content.judging.judge import standing_of
+from outrider.pages.content.judging.meanings import Meanings, places
+from outrider.pages.content.judging.model import model
+from outrider.pages.content.judging.naming import LIMIT, MOST
 from outrider.pages.content.main import parsed
-from outrider.pages.content.meanings import Meanings, places
-from outrider.pages.content.model import model
-from outrider.pages.content.naming import LIMIT, MOST
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.blocks import Blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 TABLE = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
 
@@ -51,7 +51,7 @@ def test_of_a_page_of_endless_names_only_some_are_read():
     lines = (" ".join(f"{chr(97 + line % 26)}{at}x{line}y" for at in range(60)) for line in range(600))
     page = cut_into_blocks(parsed("".join(f"<p class='{names}'>Some words" for names in lines)).body)
     naming = standing_of(page)[1]
-    assert MOST <= len(naming.words) <= MOST + LIMIT
+    assert MOST <= len(naming.spelt) <= MOST + LIMIT
     assert len(naming.own) == len(page.elements)
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from outrider import extract
+from outrider.pages.content.judging.mending import completed, headed, mended
 from outrider.pages.content.main import parsed
-from outrider.pages.content.mending import completed, headed, mended
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 TABLE = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 m<tr><td>Conwy<td>6 m</table>"
 
@@ -98,7 +98,10 @@ def test_what_is_not_half_of_a_list_brings_nothing_with_it(source: str, dropped:
     assert completed(page, chosen, np.full(len(page.texts), 0.2, np.float32)) == chosen
 
 
-@pytest.mark.parametrize(("kind", "is_kept"), [("service", True), ("listing", True), ("article", False), ("", False)])
+@pytest.mark.parametrize(
+    ("kind", "is_kept"),
+    [("service", True), ("listing", True), ("product", True), ("collection", False), ("article", False), ("", False)],
+)
 def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept: bool):
     card = "<div><h3>{0}</h3><p>A long word about {0}.</p><p><a href=/x>More on {0}</a></p></div>"
     page = cut_into_blocks(parsed(card.format("Aber") + card.format("Borth")).body)
@@ -107,6 +110,22 @@ def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept
     assert (2 in completed(page, chosen, likely, kind)) == is_kept
     assert 5 not in completed(page, chosen, likely, kind)
     assert 2 not in completed(page, chosen, likely * np.float32(0.1), kind)
+
+
+@pytest.mark.parametrize(("count", "are_kept"), [(5, True), (6, False)])
+def test_a_few_links_between_two_parts_of_a_service_go_with_them(count: int, are_kept: bool):
+    links = "".join(f"<p><a href=/{number}>Harbour {number}</a></p>" for number in range(count))
+    page = cut_into_blocks(parsed(f"<div><p>Aber</p></div><div>{links}</div><div><p>Borth</p></div>").body)
+    chosen, likely = [0, count + 1], np.full(count + 2, 0.2, np.float32)
+    assert (completed(page, chosen, likely, "service") == list(range(count + 2))) == are_kept
+    likely[2] = 0.01
+    assert completed(page, chosen, likely, "service") == chosen
+
+
+def test_a_sentence_between_links_keeps_them_out():
+    source = "<p>Aber</p><p><a href=/x>Borth</a></p><p>Nobody lives <a href=/y>there</a></p><p>Conwy</p>"
+    page = cut_into_blocks(parsed(source).body)
+    assert completed(page, [0, 3], np.full(4, 0.2, np.float32), "service") == [0, 3]
 
 
 @pytest.mark.parametrize(

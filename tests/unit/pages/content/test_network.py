@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from outrider.pages.content.features import Features, describe
-from outrider.pages.content.judge import standing_of
-from outrider.pages.content.lexicon import columns
+from outrider.pages.content.judging.features import Features, describe
+from outrider.pages.content.judging.judge import standing_of
+from outrider.pages.content.judging.lexicon import columns
+from outrider.pages.content.judging.model import model
+from outrider.pages.content.judging.network import used
+from outrider.pages.content.judging.signals import read_signals
+from outrider.pages.content.judging.view import view_of
 from outrider.pages.content.main import parsed
-from outrider.pages.content.model import model
-from outrider.pages.content.network import used
-from outrider.pages.content.signals import read_signals
-from outrider.pages.content.view import view_of
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 ITEMS = "".join(f"<li class='item-{at % 3} teaser'><a href='/{at}'>Port {at}</a> {at * 7} £" for at in range(40))
 PAGE = f"""<title>Ports of the coast</title><body class=home><nav class=main-nav><a href=/>Home</a></nav>

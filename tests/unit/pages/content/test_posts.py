@@ -4,8 +4,8 @@ import pytest
 
 from outrider.pages import extract
 from outrider.pages.content.main import parsed
-from outrider.pages.content.posts import heads_of, posts_of
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
+from outrider.pages.content.writing.posts import heads_of, posts_of
 
 BODY = "What the post says"
 

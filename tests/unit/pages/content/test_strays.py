@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from outrider.pages.content.judge import choose
+from outrider.pages.content.judging.judge import choose
+from outrider.pages.content.judging.select import kept
+from outrider.pages.content.judging.strays import connected, without_remains
 from outrider.pages.content.main import parsed
-from outrider.pages.content.select import kept
-from outrider.pages.content.strays import connected
-from outrider.pages.content.walk import cut_into_blocks
+from outrider.pages.content.walking.walk import cut_into_blocks
 
 TEXT = "<h1>Harbour</h1>" + "<p>The ferries leave from the old pier again, said the harbour master.</p>" * 3
 MARGIN = "<p>Share</p>" * 8
@@ -84,3 +84,52 @@ def test_what_is_in_doubt_on_documentation_with_listings_stays():
     source = f"{TEXT}{MARGIN}<p>{doubted}</p>"
     assert doubted not in chosen_of(source, "documentation", doubted)
     assert doubted in chosen_of(source + "<pre>close --all</pre>", "documentation", doubted)
+
+
+def test_a_listing_of_long_paragraphs_in_one_element_is_cut_as_an_article():
+    doubted = "Nobody knows what the second pier will cost."
+    long = "<p>" + "The ferries leave from the old pier again, said the harbour master. " * 3 + "</p>"
+    rest = f"{MARGIN}<p>{doubted}</p>"
+    assert doubted not in chosen_of(f"<div>{long * 3}</div>{rest}", "listing", doubted)
+    assert doubted in chosen_of(f"<div>{long}</div>" * 3 + rest, "listing", doubted)
+    assert doubted in chosen_of(f"<div>{long * 3}</div>{rest}", "collection", doubted)
+
+
+def remains_of(source: str, dropped: set[str], kind: str = "article") -> list[str]:
+    """The texts that remain where the cut drops these."""
+    page = cut_into_blocks(parsed(source).body)
+    chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
+    return [page.texts[at] for at in without_remains(page, chosen, kind)]
+
+
+JUMP = "<p><a href=#soup>Jump to recipe</a><p>Soup warms.<h2 id=soup>Soup</h2><p>Peel."
+
+
+def test_a_line_that_only_leads_to_another_place_of_the_page_goes():
+    assert remains_of(JUMP, set()) == ["Soup warms.", "Soup", "Peel."]
+    assert remains_of(JUMP, set(), "documentation")[0] == "Jump to recipe"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p><a href=#one>One</a><p><a href=#two>Two</a><h2 id=one>First</h2><p>Go<h2 id=two>Second</h2><p>Stay",
+        "<ul><li><a href=#one>One</a></ul><h2 id=one>First</h2><p>Go",
+        "<p><a href=/one>One</a><h2 id=one>First</h2><p>Go",
+    ],
+)
+def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
+    assert remains_of(source, set())[0] == "One"
+
+
+@pytest.mark.parametrize(
+    ("source", "stays"),
+    [
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><h2>Use</h2><p>Call it.", False),
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><h3>Use</h3><p>Call it.", True),
+        ("<p>Intro<h2>Contents</h2><div>1 Use</div><p>Call it.", True),
+        ("<p>Intro<h2>Contents</h2><h2>Use</h2><p>Call it.", True),
+    ],
+)
+def test_a_heading_of_what_was_left_out_goes(source: str, stays: bool):
+    assert ("Contents" in remains_of(source, {"1 Use"})) is stays

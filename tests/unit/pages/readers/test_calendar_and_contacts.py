@@ -6,7 +6,7 @@ from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 CALENDAR = """BEGIN:VCALENDAR\r
 VERSION:2.0\r

@@ -5,7 +5,7 @@ import pytest
 from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.registry import reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 BOOK = """<?xml version="1.0"?>
 <?mso-application progid="Excel.Sheet"?>

@@ -5,7 +5,7 @@ import pytest
 from outrider.pages.document import Document
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 PYTHON = "```python\n# no heading\ndef f():\n    return 1\n```"
 

@@ -54,6 +54,24 @@ async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from(
     assert again.from_cache
 
 
+async def test_a_web_page_has_no_places_and_is_kept_once():
+    async with reading(Site({"/a": Answer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
+        await pages.read(f"{url}/a")
+        again = await pages.read(f"{url}/a#page=3")
+        found = await pages.search("lights")
+    assert (again.from_cache, again.url, again.requested_url) == (True, f"{url}/a", f"{url}/a")
+    assert len(found) == 1
+
+
+async def test_a_place_that_a_web_page_does_not_have_is_not_kept_under_it():
+    async with reading(Site({"/a": Answer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
+        first = await pages.read(f"{url}/a#page=3")
+        again = await pages.read(f"{url}/a")
+        found = await pages.search("lights")
+    assert (first.from_cache, first.requested_url, again.from_cache) == (False, f"{url}/a", True)
+    assert len(found) == 1
+
+
 async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_trouble():
     slow = drawn([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(20_000)])
     async with reading(Site({"/a.pdf": Answer(slow, "application/pdf")}), seconds=1.5) as (pages, url):

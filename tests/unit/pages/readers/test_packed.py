@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
 import zipfile
 from typing import Any
@@ -11,12 +12,12 @@ from typing import Any
 import pytest
 
 from documents import zipped
-from outrider.core.errors import NotFound, Refused
+from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages import Document
 from outrider.pages.local import read_body
 from outrider.pages.reader import Source
 from outrider.pages.registry import read_within, reader_for
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 from site_app import Answer, Site, pdf, reading
 
 pytestmark = pytest.mark.anyio
@@ -109,6 +110,71 @@ def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
     part = opened(body[: len(body) // 2])
     assert 0 < part.metadata["files"] < 400
     assert "its end is missing" in part.markdown
+
+
+def streamed(files: dict[str, bytes]) -> bytes:
+    """A zip archive as one writes it who cannot go back: sizes stand behind the files."""
+
+    class Pipe(io.RawIOBase):
+        def __init__(self) -> None:
+            self.body = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, given: Any) -> int:
+            self.body += bytes(given)
+            return len(given)
+
+    pipe: Any = Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return pipe.body
+
+
+LONG = random.Random(3).randbytes(3_000)
+
+
+@pytest.mark.parametrize("pack", [zipped, streamed], ids=["with sizes", "streamed"])
+def test_a_zip_archive_whose_end_is_missing_is_listed_as_far_as_it_goes(pack: Any):
+    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG, "last.md": b"x"})
+    cut = body[: body.index(b"long.bin") + 1_000]
+    document = opened(cut)
+    assert [row[0] for row in document.tables[0]] == ["File", "data/lights.csv", "README.md", "long.bin"]
+    assert document.tables[0][3][1].endswith("(cut)")
+    assert "(its end is missing or damaged: there may be more files)" in document.markdown
+    assert opened(cut, file="lights.csv").tables == [ROWS]
+    with pytest.raises(Unavailable) as caught:
+        opened(cut, file="long.bin")
+    assert "that file is cut" in caught.value.message
+
+
+def test_a_zip_archive_cut_within_its_first_header_is_broken():
+    with pytest.raises(Unavailable) as caught:
+        opened(zipped({"data/lights.csv": TABLE})[:35])
+    assert caught.value.code == "broken_file"
+
+
+def test_a_header_of_nothing_is_no_file_of_an_archive():
+    with pytest.raises(Unavailable) as caught:
+        opened(b"PK\x03\x04" + bytes(100))
+    assert caught.value.code == "broken_file"
+
+
+def outcome(body: bytes) -> str:
+    """The kind of the document, or the code of the error."""
+    try:
+        return opened(body).kind
+    except Unavailable as error:
+        return error.code
+
+
+@pytest.mark.parametrize("pack", [zipped, streamed], ids=["with sizes", "streamed"])
+def test_a_cut_archive_ends_in_a_document_or_an_error_wherever_it_is_cut(pack: Any):
+    body = pack({"data/lights.csv": TABLE, "README.md": b"# Lights", "long.bin": LONG})
+    codes = {outcome(body[:end]) for end in range(8, len(body), 23)}
+    assert codes == {"archive", "broken_file"}
 
 
 def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():

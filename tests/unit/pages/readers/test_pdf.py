@@ -141,3 +141,16 @@ def test_one_that_is_cut_says_so():
     with pytest.raises(Unavailable) as caught:
         read(b"%PDF-1.7\n" + bytes(100))
     assert caught.value.code == "broken_file"
+
+
+def test_a_lone_number_below_all_else_counts_the_pages_however_far_from_the_edge():
+    pages = [[(72, 700, 11, f"The light of night {at} burns."), (300, 200, 11, str(at + 6))] for at in range(3)]
+    text = read(drawn(*pages)).text
+    assert "burns." in text
+    assert not any(str(at + 6) in text.split() for at in range(3))
+
+
+def test_lone_numbers_that_count_nothing_stay():
+    pages = [[(72, 700, 11, "In all:"), (300, 200, 11, total)] for total in ("410", "12", "77")]
+    text = read(drawn(*pages)).text
+    assert all(total in text.split() for total in ("410", "12", "77"))

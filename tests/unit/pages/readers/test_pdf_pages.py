@@ -5,36 +5,10 @@ import pytest
 from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages import Document
+from pdf_files import FONTS, page, words
 
-TYPE = "<< /Type /Font /Subtype /Type1 /BaseFont"
-FONTS = f"/Resources << /Font << /F1 {TYPE} /Helvetica >> /F2 {TYPE} /Helvetica-Bold >> >> >>"
 LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"
-
-
-def words(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
-    """Words at a place of a page."""
-    return f"BT /{font} {size} Tf {x} {y} Td ({text}) Tj ET\n"
-
-
-def page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
-    """A PDF of one page; `more` is of the page, `objects` have the numbers from 5."""
-    stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
-    parts = [
-        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {FONTS} {more} >>",
-        stream,
-        *objects,
-    ]
-    out, places = "%PDF-1.7\n", []
-    for number, part in enumerate(parts, 1):
-        places.append(len(out))
-        out += f"{number} 0 obj\n{part}\nendobj\n"
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    head = f"xref\n0 {len(parts) + 1}\n0000000000 65535 f \n"
-    tail = f"trailer\n<< /Size {len(parts) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
-    return (out + head + table + tail).encode("latin-1")
 
 
 def body(document: Document) -> str:
@@ -257,3 +231,35 @@ def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way()
     document = read(page(content, "/Resources << /Font << /F9 5 0 R >> >>", font, stream))
     assert document.tables == [[["אבג", "דהו"], ["2020", "12"], ["2021", "13"]]]
     assert body(document).endswith("אבג (זחט) דהו")
+
+
+def test_an_index_under_an_exponent_stays_in_its_line():
+    content = (
+        words(60, 700, "The space S") + words(119, 704.5, "new", size=8) + words(118.5, 697, "k", size=8)
+        + words(134.2, 700, "(x) of forms, of which") + words(60, 686, "all are old.")
+    )  # fmt: skip
+    assert body(read(page(content))) == "The space Snew_k(x) of forms, of which all are old."
+
+
+def test_a_small_label_beside_a_line_is_no_index():
+    content = words(60, 700, "The old light") + words(300, 703, "Fig. 2", size=7) + words(60, 640, "burns on.")
+    assert "^" not in body(read(page(content)))
+
+
+def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
+    first = words(72, 700, "To mark what is to be moved in the chart of the harbour one uses") + words(
+        72, 686, "large "
+    )
+    middle = words(102, 686, "mark command of the middle", size=9.7, font="F2")
+    assert body(read(page(first + middle + words(250, 686, "and goes on with it.")))).count("\n") == 0
+
+
+def test_what_hangs_behind_a_letter_belongs_to_it():
+    content = (
+        words(72, 700, "c. Convey single copies of the chart with a copy of the written offer to")
+        + words(88, 686, "provide the source of it.") + words(72, 670, "d. Convey it from a place.")
+    )  # fmt: skip
+    assert body(read(page(content))) == (
+        "c. Convey single copies of the chart with a copy of the written offer to provide the source of it.\n\n"
+        "d. Convey it from a place."
+    )

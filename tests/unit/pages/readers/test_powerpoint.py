@@ -57,3 +57,12 @@ def test_the_numbers_of_a_chart_are_a_table():
 def test_no_more_slides_are_read_than_pages_may_be():
     document = read(pptx(*[slide(shape(f"s{at}")) for at in range(5)]), pages=2)
     assert document.markdown.endswith("--- 3 more slides were not read ---")
+
+
+def test_a_formula_that_stands_alone_in_its_paragraph_is_read():
+    drawn = "http://schemas.microsoft.com/office/drawing/2010/main"
+    written = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    formula = "<m:oMathPara><m:oMath><m:r><m:t>E=m</m:t></m:r></m:oMath></m:oMathPara>"
+    paragraph = f'<a:p><d:m xmlns:d="{drawn}" xmlns:m="{written}">{formula}</d:m></a:p>'
+    body = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{paragraph}</p:txBody></p:sp>"
+    assert read(pptx(slide(body))).markdown == "--- slide 1 of 1 ---\n\n$$E=m$$"

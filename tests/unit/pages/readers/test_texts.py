@@ -6,7 +6,7 @@ import pytest
 
 from documents import docx, p, read
 from outrider.core.errors import OutriderError, Refused, Unavailable
-from outrider.pages.sniff import sniff
+from outrider.pages.sniffing.sniff import sniff
 
 SSA = """[Script Info]
 Title: The pier

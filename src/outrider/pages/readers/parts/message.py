@@ -7,8 +7,8 @@ from email.message import Message
 from itertools import islice
 from typing import Any
 
-from outrider.pages.charset import decode
 from outrider.pages.document import line_of
+from outrider.pages.sniffing.charset import decode
 
 NESTED = 40  # multiparts in one message; the parser's time grows with their depth
 PARTS = 2_000  # that one message may seem to have
@@ -22,11 +22,16 @@ ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "applica
 
 @dataclass
 class Mail:
-    """A message. `attachments` are names with types and sizes; `forwarded` are messages inside of it."""
+    """A message.
+
+    `rtf` is its text where that is all there is, `attachments` are names with types and sizes, `forwarded` are
+    messages inside of it.
+    """
 
     headers: dict[str, str]
     text: str = ""
     html: str = ""
+    rtf: bytes = b""
     base: str = ""
     encrypted: bool = False
     cut: bool = False

@@ -1,0 +1,396 @@
+"""What each element of a page does to the block at hand: ends it, marks a part of it, is left out.
+
+Cells of a row stay in one block as long as they hold words only, since tables of data are kept or
+dropped by rows; two line breaks in a row end a block, since old pages know no other paragraphs.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from outrider.pages.content.walking.blocks import NEXT_CELL, NUMBER, OPEN, TAGS, Formula, Given
+from outrider.pages.content.walking.formula import of_drawn, of_math, of_script
+from outrider.pages.content.walking.hiding import CLUES, hides
+from outrider.pages.content.walking.listing import is_listing, is_tool
+from outrider.pages.content.walking.passage import OPENED, SHUT, Passage
+from outrider.pages.content.walking.words import bits, role
+
+CUSTOM = NUMBER["custom"]
+TABULAR = {  # tables that are not made of a table's elements (WAI-ARIA 1.2, section 5.3.3)
+    "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
+    "gridcell": "td", "columnheader": "th", "rowheader": "th",
+}  # fmt: skip
+CELLS = frozenset({"td", "th"})
+TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
+FURNITURE = frozenset(
+    {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
+    | {"MathJax_CHTML", "mjx-chtml MathJax_CHTML", "MathJax_SVG", "MathJax_SVG_Display", "mjx-chtml"}
+)
+PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
+TIMES = frozenset({"time", "relative-time", "time-ago"})
+CENTURIES, STAMP = ("19", "20"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")  # a time, as title of another one
+BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
+DROPPED = (
+    "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select",
+    "textarea", "iframe", "noembed", "noframes", "embed", "head", "title", "rp", "frame", "frameset", "optgroup",
+)  # fmt: skip
+CHOICES = frozenset({"select", "optgroup", "datalist"})
+MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
+IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
+# Elements that are lines of a listing to a style sheet alone.
+LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|highlight-line|gatsby-highlight-code-line)(?:\s|$)")
+LEVELS = frozenset("123456")
+HEADINGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
+NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
+NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
+# What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
+PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, NOTHING, DROP, HIDDEN = range(10)
+INLINE = ("span", "u", "small", "font", "big", "abbr", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
+SIGNED = frozenset({"itemprop", "data-author", "author"})  # attributes that may say who wrote something
+OUTSIDE = (-1, 0, 0, 0, -1, 0)  # what stands for the element around the body
+Hides = Callable[[Given, str], bool]
+Action = Callable[["Elements", Any, str], int]
+Made = tuple[int, int, str]  # signature of the element around, number of the tag, classes
+
+
+class Elements(Passage):
+    """The block at hand, and what the elements do to it.
+
+    Attributes:
+        by_rule: Whether a rule of a style sheet hides an element with these attributes and this name.
+        shown: The elements that are looked into though they are hidden.
+        ruled_here: Whether the last hidden element was hidden by such a rule.
+        made: Signature and category bits of what is made so; the bits are those of tag and classes.
+        usual: Classes that have been met and make no listing.
+    """
+
+    __slots__ = ("by_rule", "made", "ruled_here", "shown", "usual")
+
+    def __init__(self, by_rule: Hides | None, shown: frozenset[int]) -> None:
+        super().__init__()
+        self.by_rule = by_rule
+        self.shown = shown
+        self.ruled_here = False
+        self.made: dict[Made, tuple[int, int]] = {}
+        self.usual: set[str | None] = set()
+
+    def _hides(self, node: Any, tag: str, given: Given) -> bool:
+        """Whether an element is hidden."""
+        own = not CLUES.isdisjoint(given) and hides(given)
+        if not own and (self.by_rule is None or not self.by_rule(given, tag)):
+            return False
+        if tag in NEVER_HIDDEN or node.mem_id in self.shown or _is_formula(node, given):
+            return False
+        self.ruled_here = not own
+        return True
+
+    def _ignore(self, node: Any, _tag: str) -> int:
+        return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG
+
+    def _drop(self, _node: Any, _tag: str) -> int:
+        return DROP
+
+    def _option(self, node: Any, tag: str) -> int:
+        """A choice; what a broken page holds in one, outside of any list of them, is shown."""
+        up = node.parent
+        return DROP if up is not None and up.tag in CHOICES else self._block(node, tag)
+
+    def _named(self, node: Any, tag: str) -> int:
+        """An element of the page's own making, or inline without a meaning."""
+        if "-" not in tag or tag[:4] == "mjx-" or (node.parent is not None and node.parent.tag in PHRASES):
+            return self._inline(node, tag)
+        return DROP if self.listing and is_tool(tag, node.attributes) else self._block(node, tag)
+
+    def _inline(self, node: Any, tag: str) -> int:
+        """An inline element without a meaning."""
+        if given := node.attributes:
+            return self._block(node, tag) if given.get("role") in TABULAR else self._described(node, tag, given)
+        self.seam |= OPENED
+        return PLAIN
+
+    def _described(self, node: Any, tag: str, given: Given) -> int:
+        """An inline element with attributes."""
+        end = PLAIN
+        if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+            return HIDDEN
+        if self.listing and is_tool(tag, given):
+            return DROP
+        if names := given.get("class"):
+            if "ath" in names and (formula := of_drawn(node, given, names)):
+                self.add(Formula(formula))
+                return DROP
+            if names in FURNITURE and tag not in BEARING:
+                return DROP
+            self.inner |= bits(names)
+            if self.listing and LINES.search(names):
+                self.line_of_listing()
+                end = LINE_OF_CODE
+        if len(given) > 1 or not names:
+            self._note(tag, given)
+        self.seam |= OPENED
+        return end
+
+    def _note(self, tag: str, given: Given) -> None:
+        """Notes the place that an inline element names, and the time that it tells."""
+        if name := given.get("id"):
+            self.name_place(name)
+        if tag in TIMES and (value := given.get("datetime")):
+            self.page.times.setdefault(len(self.page.texts), value.strip()[:40])
+        elif (value := given.get("title")) and value[:2] in CENTURIES and STAMP.match(value):
+            self.page.times.setdefault(len(self.page.texts), value[:19])
+
+    def _block(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if given:
+            if (
+                self.by_rule or ((len(given) > 1 or "class" not in given) and not CLUES.isdisjoint(given))
+            ) and self._hides(node, tag, given):
+                return HIDDEN
+            if "role" in given and (meant := _meant(given, tag)) != tag:
+                if meant in CELLS:
+                    return self._cell(node, meant)
+                tag = meant
+            elif (names := given.get("class")) not in self.usual and self._is_listing(names):
+                return self._pre(node, tag)
+        if self.listing and is_tool(tag, given):
+            return DROP
+        if self.pieces:
+            self.flush()
+        self._element(tag, given)
+        return BLOCK
+
+    def _is_listing(self, names: str | None) -> bool:
+        """Whether an element of these classes, which have not been met, is a listing."""
+        if names and is_listing(names):
+            return True
+        self.usual.add(names)
+        return False
+
+    def _dialog(self, node: Any, tag: str) -> int:
+        """A dialog, which is not shown before a script opens it."""
+        if "open" in node.attributes or node.mem_id in self.shown:
+            return self._block(node, tag)
+        self.ruled_here = False
+        return HIDDEN
+
+    def _cell(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if given and self._hides(node, tag, given):
+            return HIDDEN
+        if self.filled:
+            self.pieces.append((NEXT_CELL, -1))
+        self._element(tag, given)
+        return CELL
+
+    def _pre(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if given and self._hides(node, tag, given):
+            return HIDDEN
+        if self.pieces:
+            self.flush()
+        self._element("pre", given)
+        self.listing += 1
+        return PRE
+
+    def _mark(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if given:
+            if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+                return HIDDEN
+            if tag == "code" and self.listing:
+                self._inner_code(given)
+        self.mark(tag)
+        return MARK
+
+    def _inner_code(self, given: Given) -> None:
+        """What the first code in a listing says of its language, unless the listing itself does."""
+        known = self.page.given.get(self.current) or {}
+        if "code" not in known:
+            names = f"{known.get('class') or ''} {given.get('class') or ''}"
+            self.page.given[self.current] = {**given, **known, "class": names, "code": ""}
+
+    def _quote(self, node: Any, _tag: str) -> int:
+        given = node.attributes
+        if given and self._hides(node, "q", given):
+            return HIDDEN
+        self.pieces.append((OPEN, "q"))
+        return MARK
+
+    def _cite(self, node: Any, tag: str) -> int:
+        """Who is quoted: in a line of its own, if it begins the quote."""
+        up = node.parent
+        quoted = up is not None and "blockquote" in (up.tag, up.parent.tag if up.parent is not None else "")
+        return self._block(node, "div") if quoted and not self.filled else self._inline(node, tag)
+
+    def _reading(self, node: Any, _tag: str) -> int:
+        """How the sign before is read, which stands above it."""
+        if words := node.text().strip():
+            self.add(f"({words})")
+        return DROP
+
+    def _input(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if (given.get("type") or "") == "checkbox" and not self.filled:
+            self.tick(given)
+        return self._ignore(node, tag)
+
+    def _link(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        if given:
+            if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+                return HIDDEN
+            if names := given.get("class"):
+                if names in FURNITURE or (self.listing and is_tool(tag, given)):
+                    return DROP
+                self.inner |= bits(names)
+            if name := given.get("id") or given.get("name"):
+                self.name_place(name)
+        self.link(given.get("href") or "")
+        return LINK
+
+    def _break(self, node: Any, tag: str) -> int:
+        self.break_line()
+        return self._ignore(node, tag)
+
+    def _image(self, node: Any, tag: str) -> int:
+        self.show(node.attributes)
+        return self._ignore(node, tag)
+
+    def _rule(self, node: Any, tag: str) -> int:
+        self.flush()
+        self.page.rules.add(len(self.page.texts))
+        return self._ignore(node, tag)
+
+    def _math(self, node: Any, tag: str) -> int:
+        if formula := of_math(node):
+            self.add(Formula(formula))
+            return DROP
+        return self._inline(node, tag)
+
+    def _script(self, node: Any, _tag: str) -> int:
+        if formula := of_script(node):
+            self.add(Formula(formula))
+        return DROP
+
+    def _noscript(self, node: Any, tag: str) -> int:
+        return DROP if len(node.text(strip=True)) < NOSCRIPT_TEXT else self._block(node, tag)
+
+    def _element(self, tag: str, given: Given) -> None:
+        """A block-level element begins."""
+        page, up = self.page, self.current
+        elements = page.elements
+        self.current = me = len(elements)
+        number, classes, names, own = NUMBER.get(tag, CUSTOM), "", "", 0
+        if given:
+            names = classes = given.get("class") or ""
+            if tag in TOLD:
+                page.given[me] = given
+            if len(given) > 1 or not classes:
+                names, own = self._tell(me, number, given, classes)
+        if tag in HEADINGS:
+            page.headings.append(me)
+        _, _, _, inherited, signature, _ = elements[up] if me else OUTSIDE
+        key = signature, number, classes
+        signature, made = self.made.get(key) or self._make(key)
+        own |= made
+        elements.append((up, number, own, inherited | own, signature, len(page.texts)))
+        page.last.append(0)
+        page.names.append(names)
+
+    def _tell(self, me: int, number: int, given: Given, names: str) -> tuple[str, int]:
+        """Notes what the attributes of an element say besides its classes: its names, and its bits by them."""
+        own = 0
+        if name := given.get("id"):
+            names += " " + name
+            own = bits(name)
+            self.name_place(name)
+        if name := given.get("role"):
+            own |= role(name)
+        if not SIGNED.isdisjoint(given):
+            self._sign(me, number, given)
+        return names, own
+
+    def _make(self, key: Made) -> tuple[int, int]:
+        """A signature for elements that are made so, and their bits."""
+        made = self.made[key] = len(self.made), TAG_BITS[key[1]] | bits(key[2])
+        return made
+
+    def _sign(self, me: int, number: int, given: Given) -> None:
+        """Notes what an element says about who wrote what it holds."""
+        if "itemprop" in given and given["itemprop"] == "author":
+            self.page.authors.add(me)
+        if name := given.get("data-author") or (number == CUSTOM and given.get("author")):
+            self.page.signed[me] = name
+
+    def _shut(self) -> None:
+        """An element without a meaning ends."""
+        self.seam |= SHUT
+
+    def _close(self) -> None:
+        """A block-level element ends."""
+        if self.pieces:
+            self.flush()
+        page, me = self.page, self.current
+        page.last[me] = len(page.texts)
+        self.current = page.elements[me][0]
+
+    def _close_cell(self) -> None:
+        """A cell ends: its words wait for the rest of the row, unless they are long."""
+        page, me = self.page, self.current
+        if self.filled:
+            if self.is_long():
+                self.flush()
+            else:
+                self.pieces.append((NEXT_CELL, me))
+        page.last[me] = len(page.texts)
+        self.current = page.elements[me][0]
+
+    def _close_listing(self) -> None:
+        """A listing ends."""
+        self._close()
+        self.listing -= 1
+
+    ACTIONS: ClassVar[dict[str, Action]] = {
+        **dict.fromkeys(TAGS, _block),
+        **dict.fromkeys(("dir", "html", "search"), _block),
+        **dict.fromkeys(("td", "th"), _cell),
+        **dict.fromkeys(("pre", "xmp", "listing"), _pre),
+        **dict.fromkeys(MARKED, _mark),
+        **dict.fromkeys(DROPPED, _drop),
+        **dict.fromkeys(IGNORED, _ignore),
+        **dict.fromkeys(INLINE, _inline),
+        "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
+        "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input, "dialog": _dialog,
+        "": _named,
+    }  # fmt: skip
+    # What happens at the end of an element, by the number that its action gave.
+    ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (
+        _shut, _close, Passage.end_mark, Passage.end_link, _close_cell, _close_listing, Passage.line_of_listing,
+    )  # fmt: skip
+
+
+def _is_formula(node: Any, given: Given) -> bool:
+    """Whether an element is hidden only because a formula is drawn beside it, or is all that is drawn of one."""
+    names = given.get("class") or ""
+    return "math" in names or (names == "katex-html" and node.prev is None)
+
+
+def _meant(given: Given, tag: str) -> str:
+    """The element of HTML that one with this role stands for; its own name where it stands for none."""
+    role = given["role"] or ""
+    return _heading(given) if role == "heading" else TABULAR.get(role, tag)
+
+
+def _heading(given: Given) -> str:
+    """The heading that an element with this role is; of the second level if none is said, as ARIA has it."""
+    level = given.get("aria-level") or "2"
+    return f"h{level}" if level in LEVELS else "h6" if level.isdigit() else "h2"
+
+
+TAG_BITS = [0] * len(TAGS)
+for _tag, _name in (
+    ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),
+    ("article", "article"), ("form", "form"), ("dialog", "popup"), ("button", "action"), ("figcaption", "caption"),
+    ("pre", "code"), ("address", "place"),
+):  # fmt: skip
+    TAG_BITS[NUMBER[_tag]] = bits(_name)

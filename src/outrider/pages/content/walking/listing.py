@@ -1,0 +1,198 @@
+"""Listings: their exact text, without the numbers of lines, and the language that they are in."""
+
+import re
+from functools import lru_cache
+
+from outrider.pages.content.walking.blocks import (
+    BREAK,
+    CELLS,
+    CLOSE,
+    LINE,
+    NEXT_CELL,
+    NUMBER,
+    OPEN,
+    Blocks,
+    Given,
+    Piece,
+)
+
+PRE, ROW = NUMBER["pre"], NUMBER["tr"]
+LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
+MARK = re.compile(
+    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|mw-highlight-lang|src src)[-:]|brush:\s*|sourceCode\s+)"
+    r"([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
+)
+NAMES = frozenset(
+    "bash c clojure cmake console cpp cs csharp css dart diff dockerfile elixir erlang fortran go graphql groovy "  # noqa: SIM905
+    "haskell html http ini java javascript js json julia kotlin latex lisp lua makefile markdown matlab nginx nix "
+    "ocaml perl php powershell proto python py r ruby rust scala scss sh shell sql swift terraform toml ts tsx jsx "
+    "clike cfg conf elm fsharp gherkin handlebars jinja jsonc less lean mdx mermaid objectivec objective-c pascal "
+    "patch plsql prolog protobuf racket sass scheme solidity svelte tcl tex tsv vb vbnet verilog vhdl vue wasm wat "
+    "typescript vim xml yaml yml zig zsh text plaintext".split()
+)
+TONGUES = frozenset({"cs", "ts"})  # Czech and Tsonga: in an element's `lang` that is what they mean
+NOT = frozenset(
+    {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
+)
+MADE = frozenset(
+    "js-file-line-container hljs-ln syntaxhighlighter crayon-pre CodeMirror-code cm-content view-lines "  # noqa: SIM905
+    "ace_text-layer".split()
+)
+TOOLS = frozenset({"button", "clipboard-copy", "copy-button"})
+BEARERS = frozenset({"a", "div", "span"})
+TOOL = re.compile(
+    r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?)(?:\s|$)"
+)
+CODE = (OPEN, "code")
+WHITE = re.compile(r"[ \t\r\n\f]+")
+GIVEN = ("data-lang", "data-language", "data-enlighter-language", "syntax")
+NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
+GUTTER = re.compile(
+    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*|crayon-nums)(?:[\s_-]|$)"
+)
+
+
+@lru_cache(maxsize=2_000)
+def is_listing(names: str) -> bool:
+    """Whether an element of these classes is a listing that is made without a pre: by an editor, or as a table."""
+    return not MADE.isdisjoint(names.split())
+
+
+def is_tool(tag: str, given: Given) -> bool:
+    """Whether an element in a listing is a button that copies it or the like."""
+    return tag in TOOLS or (tag in BEARERS and TOOL.search(given.get("class") or "") is not None)
+
+
+def language_of(page: Blocks, pre: int) -> str:
+    """The language of a listing as its own attributes, or those of the elements around it, name it."""
+    given = page.given.get(pre) or {}
+    found = _named(given)
+    at, steps = page.elements[pre][0], 0
+    while not found and at >= 0 and steps < 3:
+        match = MARK.search(page.names[at])
+        found = _known(match[1]) if match else ""
+        at, steps = page.elements[at][0], steps + 1
+    return found
+
+
+def _named(given: Given) -> str:
+    for name in GIVEN:
+        if (value := (given.get(name) or "").strip()) and re.fullmatch(r"[\w+#.-]{1,20}", value):
+            return _known(value)
+    if (value := (given.get("lang") or "").lower()) in NAMES and value not in TONGUES:
+        return value
+    names = given.get("class") or ""
+    for match in MARK.finditer(names):
+        if found := _known(match[1]):
+            return found
+    return next((name for name in names.lower().split() if name in NAMES), "")
+
+
+def _known(name: str) -> str:
+    name = name.strip("-.").lower()
+    return "" if name in NOT or name.startswith("source-") else name
+
+
+def source_of(page: Blocks, pre: int, blocks: list[int]) -> str:
+    """The text of a listing's blocks: each a line or more, with the empty lines that elements of their own make."""
+    lines: list[str] = []
+    empty = _empty_lines(page, pre, blocks)
+    for number in blocks:
+        lines += [""] * (empty.get(number, 0) if lines else 0)
+        lines.append(_joined(page, page.pieces[number]).strip("\n"))
+    return "\n".join(lines).rstrip()
+
+
+def _joined(page: Blocks, pieces: list[Piece]) -> str:
+    """The text of a block; elements that are lines stand in lines of their own, whether the source breaks or not.
+
+    Of the row of a table, the text of its cells but those that number lines.
+    """
+    out: list[str] = []
+    due, cell = False, 0
+    for piece in pieces:
+        if isinstance(piece, str):
+            out += ("\n", piece) if due and piece[0] != "\n" else (piece,)
+            due = False
+        elif piece[0] == LINE:
+            due = bool(out) and out[-1][-1:] != "\n"
+        elif piece[0] == NEXT_CELL and piece[1] >= 0:
+            if GUTTER.search(page.names[piece[1]]):
+                del out[cell:]
+            elif "".join(out[cell:]):
+                out.append("\t")
+            cell = len(out)
+    return "".join(out).removesuffix("\t").replace("\xa0", " ")
+
+
+def code_of(pieces: list[Piece]) -> str:
+    """The source of a paragraph that is one piece of code with line breaks; empty for any other."""
+    if not pieces or pieces[0] != CODE or pieces[-1] != (CLOSE, None):
+        return ""
+    lines, depth = [""], 0
+    for piece in pieces[:-1]:
+        if isinstance(piece, str):
+            lines[-1] += WHITE.sub(" ", piece) if lines[-1] else WHITE.sub(" ", piece).lstrip(" ")
+        elif piece[0] == BREAK:
+            lines.append("")
+        depth += (piece[0] == OPEN) - (piece[0] == CLOSE)
+        if not depth:
+            return ""
+    return "\n".join([line.replace("\xa0", " ").rstrip() for line in lines]).strip("\n") if len(lines) > 1 else ""
+
+
+def _empty_lines(page: Blocks, pre: int, blocks: list[int]) -> dict[int, int]:
+    """How many elements without text stand right before each block."""
+    found: dict[int, int] = {}
+    if len(blocks) < 2:
+        return found
+    elements = page.elements
+    parents = {row[0] for row in elements[pre + 1 : pre + 20_000]}
+    for at in range(pre + 1, len(elements)):
+        parent, tag, first = elements[at][0], elements[at][1], elements[at][5]
+        if parent < pre:
+            break
+        is_line = tag == ROW or (tag in LINES and at not in parents)
+        if is_line and first == page.last[at] and not GUTTER.search(page.names[at]):
+            found[first] = found.get(first, 0) + 1
+    return found
+
+
+def line_numbers(page: Blocks, chosen: list[int]) -> frozenset[int]:
+    """The blocks that hold nothing but the numbers of a listing's lines."""
+    return frozenset(number for number in chosen if _numbers_lines(page, number))
+
+
+def _numbers_lines(page: Blocks, number: int) -> bool:
+    text = page.texts[number]
+    if len(text) > 60_000 or not NUMBERS.fullmatch(text[:200]) or not NUMBERS.fullmatch(text):
+        return False
+    at, inside = page.rows[number][0], False
+    for _ in range(4):
+        if at < 0:
+            return False
+        tag = page.elements[at][1]
+        if GUTTER.search(page.names[at]):
+            return True
+        inside = inside or tag == PRE
+        if tag in CELLS:
+            return inside and _beside_listing(page, at)
+        at = page.elements[at][0]
+    return False
+
+
+def _beside_listing(page: Blocks, cell: int) -> bool:
+    """Whether another cell of the row holds a listing."""
+    row, elements = page.elements[cell][0], page.elements
+    at = cell + 1
+    while at < len(elements) and elements[at][0] >= row:
+        if elements[at][1] == PRE and not _within(page, at, cell):
+            return True
+        at += 1
+    return False
+
+
+def _within(page: Blocks, element: int, above: int) -> bool:
+    while element > above:
+        element = page.elements[element][0]
+    return element == above

@@ -1,0 +1,1 @@
+"""From the kept blocks to text and Markdown."""

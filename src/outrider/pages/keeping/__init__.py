@@ -1,0 +1,1 @@
+"""Pages that were read: cached, kept by people, searched."""

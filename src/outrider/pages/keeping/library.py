@@ -1,0 +1,85 @@
+"""Search in what was read: the pages that the cache still holds."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from outrider.core.db import Database
+from outrider.core.text import terms
+from outrider.pages.document import line_of, plain
+from outrider.pages.excerpt import excerpts
+from outrider.pages.keeping.cache import document_of
+
+SNIPPET_TOKENS = 80
+TERMS = 32  # words of a query that count
+TITLE_WEIGHT = 4.0  # of a word in the title against one in the body
+SQLITE = """
+    SELECT pages.url, pages.title, pages.fetched_at, pages.document, found.score
+    FROM (
+        SELECT key, -bm25(page_words, 0.0, :weight, 1.0) AS score
+        FROM page_words WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
+    ) AS found
+    JOIN pages ON pages.key = found.key ORDER BY found.score DESC
+"""
+
+
+@dataclass(frozen=True)
+class LocalHit:
+    """A page that was read before and matches; a higher score is better."""
+
+    title: str
+    url: str
+    snippet: str
+    score: float
+    fetched_at: float
+
+
+async def search(database: Database, query: str, limit: int) -> list[LocalHit]:
+    """The best pages, each address once. Raises Unavailable if the database cannot be used."""
+    words = list(dict.fromkeys(terms(query)))[:TERMS]
+    if not words or limit < 1:
+        return []
+    find = _by_words if database.dialect == "sqlite" else _by_likeness
+    rows = await find(database, words, limit * 2)
+    best = list({row["url"]: row for row in reversed(rows)}.values())[::-1][:limit]
+    return await anyio.to_thread.run_sync(lambda: [_hit(row, query) for row in best])
+
+
+async def _by_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
+    """Full-text search. All words if any page has them all, else any of them."""
+    from sqlalchemy import text
+
+    quoted = [f'"{word}"' for word in words]
+    async with database.read() as connection:
+        for joint in (" AND ", " OR "):
+            given = {"query": joint.join(quoted), "weight": TITLE_WEIGHT, "limit": limit}
+            rows = (await connection.execute(text(SQLITE), given)).mappings().all()
+            if rows:
+                return list(rows)
+    return []
+
+
+async def _by_likeness(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
+    """Titles only: what a database without our word table can do."""
+    from sqlalchemy import literal, or_, select
+
+    from outrider.pages.tables import pages
+
+    columns = (pages.c.url, pages.c.title, pages.c.fetched_at, pages.c.document, literal(1.0).label("score"))
+    matches = or_(*(pages.c.title.icontains(word, autoescape=True) for word in words))
+    statement = select(*columns).where(matches).order_by(pages.c.fetched_at.desc()).limit(limit)
+    async with database.read() as connection:
+        return list((await connection.execute(statement)).mappings().all())
+
+
+def _hit(row: Mapping[Any, Any], query: str) -> LocalHit:
+    try:
+        document = document_of(row)
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
+        return LocalHit(row["title"], row["url"], "", row["score"], row["fetched_at"])
+    found = excerpts(document.markdown, query, max_tokens=SNIPPET_TOKENS)
+    best = max(found, key=lambda each: each.score).text if found else document.description or document.text[:300]
+    return LocalHit(row["title"] or row["url"], row["url"], line_of(plain(best), 400), row["score"], row["fetched_at"])

@@ -1,0 +1,1 @@
+"""What holds files: zip within bounds, and everything else that is unpacked."""

@@ -1,0 +1,1 @@
+"""Lightweight markup and LaTeX, line by line."""

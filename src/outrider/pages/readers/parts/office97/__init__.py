@@ -1,0 +1,1 @@
+"""The binary files of Office 97 to 2003."""

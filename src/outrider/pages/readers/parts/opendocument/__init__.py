@@ -1,0 +1,1 @@
+"""Texts, tables and objects of LibreOffice's files."""

@@ -1,0 +1,322 @@
+"""Lines of a PDF page as blocks: columns in reading order, tables, listings, items and paragraphs.
+
+A page of a PDF is glyphs at places; what belongs together is guessed from the gaps. PDFium's order,
+which is that of the content, is right for nearly all files that programs write today, so it is only
+left where the lines jump about.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from statistics import median
+
+from outrider.pages.readers.parts.pdf.bidi import RIGHT_TO_LEFT
+from outrider.pages.readers.parts.pdf.figures import with_figures
+from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.scripts import downward
+from outrider.pages.readers.parts.pdf.stacked import stacked
+from outrider.pages.readers.parts.pdf.wrapped import wrapped
+
+BULLET = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)" + f"|^[•●▪■◦](?=[{RIGHT_TO_LEFT}])")
+NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
+MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+LETTERED = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] ")  # what the next lines of an item are indented behind
+APART = 4.0  # of the type size that a marker stands before its item at most
+LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
+IDEOGRAPH = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
+UNSPACED = re.compile(f"(?<=[{IDEOGRAPH}]) (?=[{IDEOGRAPH}])")  # scripts that put no space between words
+SAME_LINK = re.compile(r"\]\(([^()\s]+)\) \[([^\[\]]*)\]\(\1\)")
+STOP = re.compile(r"""[.!?:;。！？]["'”’)\]]*$""")
+LEADING = 0.75  # of the type size: a larger gap between lines is one between paragraphs
+PROSE = 28  # characters of a cell from which two of them in a line are columns of text, not of a table
+ROOMY = 1.3  # letters differ in their widths
+# Beginnings behind which English writes a hyphen nearly wherever a word stands.
+KEPT = frozenset({"self", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"})
+WORD = 40  # characters that no word has: an address, or a script without spaces
+DEEPEST = 12  # cuts of a page into columns and bands
+
+
+@dataclass
+class Block:
+    """Lines that belong together; `kind` is `text`, `item`, `code` or `table`."""
+
+    kind: str
+    lines: list[Line]
+    rows: list[list[str]] = field(default_factory=list)
+    marker: str = "-"
+
+    @property
+    def size(self) -> float:
+        return self.lines[0].size
+
+    @property
+    def text(self) -> str:
+        """The words in one line, those that were broken at a line's end whole again."""
+        return BULLET.sub("", NUMBERED.sub("", self.whole)) if self.kind == "item" else self.whole
+
+    @property
+    def whole(self) -> str:
+        """The same with what stands before an item."""
+        pieces = [line.text + _joint(line) for line in self.lines]
+        text = LEADERS.sub(" … ", UNSPACED.sub("", "".join(pieces))).strip()
+        while (joined := SAME_LINK.sub(r" \2](\1)", text)) != text:
+            text = joined
+        return text
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
+
+    @property
+    def listing(self) -> str:
+        """The lines as they stand, indented as they are."""
+        left = min(line.left for line in self.lines)
+        widths = [(cell.right - cell.left) / len(cell.text) for line in self.lines for cell in line.cells if cell.text]
+        width = max(median(widths), 0.1)
+        return "\n".join(_spaced(line, left, width) for line in self.lines)
+
+
+def _joint(line: Line) -> str:
+    """What stands between a line and the next: of a word that was broken nothing, or the hyphen that it has anyway."""
+    if not line.hyphenated:
+        return " "
+    begun = line.text.rsplit(" ", 1)[-1].lower()
+    return "-" if begun in KEPT or "-" in begun or (len(begun) == 1 and begun.isalpha()) else ""
+
+
+def blocks(lines: list[Line]) -> list[Block]:
+    """The blocks of a page in reading order."""
+    found: list[Block] = []
+    aslant = [line for line in lines if line.aslant]
+    rows = with_figures(_rows(downward(stacked([line for line in lines if not line.aslant]))))
+    runs = list(_runs(ordered(wrapped(rows))))
+    edges = _edges([run for run in runs if isinstance(run, Line)])
+    for run in runs:
+        if isinstance(run, Block):
+            found.append(run)
+        else:
+            _place(run, found, edges)
+    return found + [Block("text", [line]) for line in aslant]
+
+
+def _edges(lines: list[Line]) -> dict[int, float]:
+    """How far right the lines around each reach that stand close together in one column, by the line's identity."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        last = groups[-1][-1] if groups else None
+        if last and _near(last, line, LEADING) and abs(last.size - line.size) <= 0.1 * last.size:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    reaches = [max(line.right for line in group) for group in groups]
+    return {id(line): reach for group, reach in zip(groups, reaches, strict=True) for line in group}
+
+
+def _spaced(line: Line, left: float, width: float) -> str:
+    text = ""
+    for cell in line.cells:
+        text += " " * max(bool(text), min(200, round((cell.left - left) / width)) - len(text)) + cell.text
+    return text
+
+
+def _rows(lines: list[Line]) -> list[Line]:
+    """Neighbours that stand on one height as one line of several cells."""
+    rows: list[Line] = []
+    for line in lines:
+        before = rows[-1] if rows else None
+        if (
+            before
+            and not before.rows
+            and not line.rows
+            and _level(before, line)
+            and line.left > before.right - 0.2 * line.size
+            and not before.hyphenated
+        ):
+            cells = (*before.cells, *line.cells)
+            rows[-1] = Line(cells, min(before.bottom, line.bottom), max(before.top, line.top), before.size,
+                            before.bold and line.bold, before.mono and line.mono, line.hyphenated,
+                            ruled=before.ruled and line.ruled)  # fmt: skip
+        else:
+            rows.append(line)
+    return [_marked(row) for row in rows]
+
+
+def _marked(line: Line) -> Line:
+    """An item whose marker stands apart is one cell with it, not a row of a table."""
+    if len(line.cells) != 2 or not MARKER.fullmatch(line.cells[0].text):
+        return line
+    first, last = line.cells
+    if last.left - first.right > APART * line.size:
+        return line
+    return replace(line, cells=(Cell(f"{first.text} {last.text}", first.left, last.right),))
+
+
+def _level(one: Line, other: Line) -> bool:
+    shared = min(one.top, other.top) - max(one.bottom, other.bottom)
+    return shared > 0.6 * min(one.top - one.bottom, other.top - other.bottom)
+
+
+def ordered(lines: list[Line]) -> list[Line]:
+    """The lines in reading order: as they come, unless they jump upwards more often than columns explain."""
+    jumps = sum(after.bottom > before.top for before, after in pairwise(lines))
+    return list(_cut(lines, 0)) if jumps > max(4, len(lines) // 8) else lines
+
+
+def _cut(lines: list[Line], depth: int) -> Iterator[Line]:
+    """Bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
+    if len(lines) < 2 or depth >= DEEPEST:
+        yield from sorted(lines, key=lambda line: (-line.top, line.left))
+        return
+    size = median(line.size for line in lines)
+    columns = _split(lines, lambda line: (line.left, line.right), size)
+    if len(columns) < 2:
+        bands = _split(lines, lambda line: (-line.top, -line.bottom), 0.1 * size)
+        parts = bands if len(bands) > 1 else [sorted(lines, key=lambda line: (-line.top, line.left))]
+    else:
+        parts = columns
+    if len(parts) == 1:
+        yield from parts[0]
+        return
+    for part in parts if len(columns) > 1 else _joined(parts, size):
+        yield from _cut(part, depth + 1)
+
+
+def _joined(bands: list[list[Line]], size: float) -> list[list[Line]]:
+    """Bands next to each other under the same gutter together again, so that columns are cut as wholes."""
+    groups: list[list[Line]] = []
+    for band in bands:
+        both = [*groups[-1], *band] if groups else band
+        if groups and len(_split(both, lambda line: (line.left, line.right), size)) > 1:
+            groups[-1] = both
+        else:
+            groups.append(band)
+    return groups if len(groups) > 1 else bands
+
+
+def _split(lines: list[Line], extent: Callable[[Line], tuple[float, float]], gap: float) -> list[list[Line]]:
+    """The lines in groups between which nothing reaches."""
+    groups: list[list[Line]] = []
+    reach = 0.0
+    for line in sorted(lines, key=lambda line: extent(line)[0]):
+        start, end = extent(line)
+        if groups and start - reach <= gap:
+            groups[-1].append(line)
+            reach = max(reach, end)
+        else:
+            groups.append([line])
+            reach = end
+    return groups
+
+
+def _runs(lines: list[Line]) -> Iterator[Line | Block]:
+    """Single lines, and the tables and columns that several lines with gaps make."""
+    at = 0
+    while at < len(lines):
+        if lines[at].rows:
+            yield Block("table", [lines[at]], [list(row) for row in lines[at].rows])
+            at += 1
+            continue
+        end = at
+        while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].mono:
+            end += 1
+        run = lines[at:end]
+        if len(run) > 1:
+            yield from _gapped(run)
+            at = end
+        else:
+            yield lines[at]
+            at += 1
+
+
+def _gapped(run: list[Line]) -> Iterator[Line | Block]:
+    columns = _columns(run)
+    fits = all(len({_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in run)
+    cells = [cell for line in run for cell in line.cells]
+    if len(columns) < 2 or not fits or (len(run) < 3 and len(columns) < 3):
+        yield from run
+    elif len(columns) == 2 and len(run) > 5 and median(len(cell.text) for cell in cells) > PROSE:
+        for column in range(len(columns)):
+            for line in run:
+                yield from (_of(line, cell) for cell in line.cells if _column(cell, columns) == column)
+    elif any(LEADERS.search(line.text) for line in run):
+        yield from run
+    else:
+        rows = [["" for _ in columns] for _ in run]
+        for row, line in zip(rows, run, strict=True):
+            for cell in line.cells:
+                row[_column(cell, columns)] = cell.text
+        yield Block("table", run, rows)
+
+
+def _of(line: Line, cell: Cell) -> Line:
+    return Line((cell,), line.bottom, line.top, line.size, line.bold, line.mono)
+
+
+def _columns(run: list[Line]) -> list[tuple[float, float]]:
+    """The stretches of the page's width that the cells cover."""
+    columns: list[tuple[float, float]] = []
+    for left, right in sorted((cell.left, cell.right) for line in run for cell in line.cells):
+        if columns and left <= columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _column(cell: Cell, columns: list[tuple[float, float]]) -> int:
+    return next(at for at, (left, right) in enumerate(columns) if left <= cell.left <= right)
+
+
+def _place(line: Line, found: list[Block], edges: dict[int, float]) -> None:
+    """Puts a line into the block before it, or begins a new one."""
+    before = found[-1] if found else None
+    signs = before and before.kind == "code" and not any(letter.isalnum() for letter in line.text)
+    if line.mono or signs:
+        if before and before.kind == "code" and _near(before.lines[-1], line, 2.0):
+            before.lines.append(line)
+        else:
+            found.append(Block("code", [line]))
+        return
+    number = NUMBERED.match(line.text)
+    item = BULLET.match(line.text) or number
+    if before and before.kind in ("text", "item") and not item and _goes_on(before, line, edges):
+        before.lines.append(line)
+    elif item:
+        found.append(Block("item", [line], marker=f"{number[1]}." if number else "-"))
+    else:
+        found.append(Block("text", [line]))
+
+
+def _goes_on(block: Block, line: Line, edges: dict[int, float]) -> bool:
+    last = block.lines[-1]
+    if last.hyphenated:
+        return True
+    if LEADERS.search(last.text) or LEADERS.search(line.text):
+        return False
+    same = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
+    if not same or not _near(last, line, LEADING):
+        return False
+    if _would_fit(last, line, edges.get(id(last), 0.0)):
+        return False
+    if block.kind == "text":
+        left = min(each.left for each in block.lines[-3:])
+        hangs = len(block.lines) == 1 and LETTERED.match(last.text)
+        if not hangs and line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size:
+            return False
+    reach = max(edges.get(id(last), 0.0), line.right)
+    return not (last.right < reach - 4 * line.size and STOP.search(last.text[-5:]))
+
+
+def _would_fit(last: Line, line: Line, edge: float) -> bool:
+    """Whether the next line's first word had room behind a line: then somebody ended that line."""
+    letters = max(1, len(line.text))
+    width = (line.right - line.left) / letters
+    word = line.text.split(" ", 1)[0].partition("](")[0]
+    return last.right + (len(word) + 2) * width * ROOMY < edge and len(word) < WORD
+
+
+def _near(one: Line, other: Line, leading: float) -> bool:
+    """Whether a line stands right under another."""
+    gap = one.bottom - other.top
+    return -0.8 * one.size < gap < leading * one.size and other.left < one.right and one.left < other.right

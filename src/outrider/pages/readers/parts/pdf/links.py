@@ -1,0 +1,86 @@
+"""The annotations of a PDF page: where its links lead, what is remarked on it, and what its forms say."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from outrider.pages.readers.parts.pdf.drawn import Box
+
+LINKS = 500  # of one page
+ANNOTATIONS = 2_000
+ADDRESS = 2_048  # bytes
+REMARK = 4_000  # bytes
+HIDDEN = 2  # annotation flag (ISO 32000-1 table 165)
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """An address, and the rectangles that lead there."""
+
+    address: str
+    boxes: tuple[Box, ...]
+
+
+def linked(document: Any, page: Any) -> Iterator[Linked]:
+    """The addresses that the page's link annotations open (ISO 32000-1 section 12.6.4.7)."""
+    import pypdfium2.raw as pdfium
+
+    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    for _ in range(LINKS):
+        if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
+            return
+        action = pdfium.FPDFLink_GetAction(link)
+        if action:
+            buffer = ctypes.create_string_buffer(ADDRESS)
+            size = pdfium.FPDFAction_GetURIPath(document.raw, action, buffer, ADDRESS)
+            if 1 < size <= ADDRESS:
+                yield Linked(buffer.raw[: size - 1].decode("utf-8", "replace"), tuple(_boxes(link)))
+
+
+def _boxes(link: Any) -> Iterator[Box]:
+    """The rectangles of a link; one that is broken over lines has several."""
+    import pypdfium2.raw as pdfium
+
+    corners, box = pdfium.FS_QUADPOINTSF(), pdfium.FS_RECTF()
+    count = min(pdfium.FPDFLink_CountQuadPoints(link), 50)
+    for at in range(count):
+        if pdfium.FPDFLink_GetQuadPoints(link, at, corners):
+            across = corners.x1, corners.x2, corners.x3, corners.x4
+            up = corners.y1, corners.y2, corners.y3, corners.y4
+            yield Box(min(across), min(up), max(across), max(up))
+    if not count and pdfium.FPDFLink_GetAnnotRect(link, box):
+        yield Box(
+            min(box.left, box.right), min(box.bottom, box.top), max(box.left, box.right), max(box.bottom, box.top)
+        )
+
+
+def remarks(page: Any) -> tuple[list[str], bool]:
+    """What readers have written at the page's margins, and whether forms or stamps show text as well."""
+    import pypdfium2.raw as pdfium
+
+    shown = {pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP}
+    noted = {
+        pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE, pdfium.FPDF_ANNOT_STRIKEOUT,
+    }  # fmt: skip
+    found: list[str] = []
+    drawn = False
+    for at in range(min(ANNOTATIONS, pdfium.FPDFPage_GetAnnotCount(page.raw))):
+        each = pdfium.FPDFPage_GetAnnot(page.raw, at)
+        kind = pdfium.FPDFAnnot_GetSubtype(each)
+        drawn = drawn or kind in shown
+        if kind in noted and not pdfium.FPDFAnnot_GetFlags(each) & HIDDEN and (said := _string(each, b"Contents")):
+            who = _string(each, b"T")
+            found.append(f"Comment{f' by {who}' if who else ''}: {said}")
+        pdfium.FPDFPage_CloseAnnot(each)
+    return found, drawn
+
+
+def _string(annotation: Any, key: bytes) -> str:
+    import pypdfium2.raw as pdfium
+
+    buffer = ctypes.create_string_buffer(REMARK)
+    size = pdfium.FPDFAnnot_GetStringValue(
+        annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), REMARK
+    )
+    return " ".join(buffer.raw[: min(size, REMARK)].decode("utf-16-le", "replace").rstrip("\x00").split())

@@ -1,0 +1,1 @@
+"""Sheets of any workbook: how a cell reads, and the table that cells become."""

@@ -1,0 +1,49 @@
+"""Writes PDFs of one page, object by object."""
+
+TYPE = "<< /Type /Font /Subtype /Type1 /BaseFont"
+FONTS = f"/Resources << /Font << /F1 {TYPE} /Helvetica >> /F2 {TYPE} /Helvetica-Bold >> >> >>"
+
+
+def words(x: float, y: float, text: str, *, size: float = 11, font: str = "F1") -> str:
+    """Words at a place of a page."""
+    return f"BT /{font} {size} Tf {x} {y} Td ({text}) Tj ET\n"
+
+
+def page(content: str, more: str = "", *objects: str, catalog: str = "") -> bytes:
+    """A PDF of one page; `more` is of the page, `objects` have the numbers from 5."""
+    stream = f"<< /Length {len(content)} >>\nstream\n{content}\nendstream"
+    parts = [
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R {FONTS} {more} >>",
+        stream,
+        *objects,
+    ]
+    out, places = "%PDF-1.7\n", []
+    for number, part in enumerate(parts, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{part}\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    head = f"xref\n0 {len(parts) + 1}\n0000000000 65535 f \n"
+    tail = f"trailer\n<< /Size {len(parts) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return (out + head + table + tail).encode("latin-1")
+
+
+def coded(pieces: list[tuple[float, float, str]]) -> bytes:
+    """A PDF with a font of its own that knows all letters of these pieces, each of them at its place."""
+    letters = sorted({letter for *_, text in pieces for letter in text})
+    codes = {letter: 33 + at for at, letter in enumerate(letters)}
+    table = "\n".join(f"<{codes[letter]:02x}> <{ord(letter):04x}>" for letter in letters)
+    ranges = "1 begincodespacerange\n<00> <ff>\nendcodespacerange"
+    cmap = f"{ranges}\n{len(letters)} beginbfchar\n{table}\nendbfchar"
+    widths = " ".join(["500"] * 200)
+    font = (
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R "
+        f"/FirstChar 33 /LastChar 232 /Widths [{widths}] >>"
+    )
+    content = "".join(
+        f"BT /F3 10 Tf {x} {y} Td <{''.join(f'{codes[letter]:02x}' for letter in text)}> Tj ET\n"
+        for x, y, text in pieces
+    )
+    more = "/Resources << /Font << /F3 5 0 R >> >>"
+    return page(content, more, font, f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream")

@@ -1,0 +1,133 @@
+"""A reader that misbehaves costs its own document and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from documents import docx, p
+from outrider.core.errors import Refused, Unavailable
+from outrider.pages.local import read_body
+from outrider.pages.reader import Reader, Source
+from outrider.pages.registry import reader_for, readers
+from outrider.pages.worker.run import PROCESSES, Runner
+from site_app import crash, err, hang, hog, pdf, surroundings
+
+pytestmark = pytest.mark.anyio
+PDF = Source(pdf("still here"), "https://a.b/x", "application/pdf")
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_a_bug_is_told_as_a_page_that_cannot_be_read(isolated: bool):
+    with pytest.raises(Unavailable) as caught:
+        await Runner().run(Reader("err", ("x/y",), err, isolated=isolated), PDF)
+    assert caught.value.code == "unreadable"
+    assert "ZeroDivisionError" in caught.value.message
+
+
+async def test_a_crash_takes_only_its_own_process():
+    runner = Runner()
+    with pytest.raises(Unavailable) as caught:
+        await runner.run(Reader("crash", ("x/y",), crash, isolated=True), PDF)
+    assert caught.value.code == "unreadable"
+    document, _ = await runner.run(reader_for("application/pdf"), PDF)
+    assert "still here" in document.text
+
+
+async def test_a_reader_knows_no_key_of_our_environment():
+    document, _ = await Runner().run(Reader("surroundings", ("x/y",), surroundings, isolated=True), PDF)
+    names = document.markdown.split()
+    assert "PATH" in names
+    assert "PYTEST_CURRENT_TEST" in os.environ  # as any other name: it was there when the process began
+    assert "PYTEST_CURRENT_TEST" not in names
+
+
+async def test_a_reader_without_end_is_killed_at_the_deadline():
+    runner = Runner()
+    with anyio.fail_after(20):
+        with anyio.move_on_after(1) as scope:
+            await runner.run(Reader("hang", ("x/y",), hang, isolated=True), PDF)
+        document, _ = await runner.run(reader_for("application/pdf"), PDF)
+    assert scope.cancelled_caught
+    assert "still here" in document.text
+
+
+async def test_what_takes_too_much_memory_is_told_so():
+    with pytest.raises(Refused) as caught:
+        await Runner().run(Reader("hog", ("x/y",), hog, isolated=True), PDF)
+    assert caught.value.code == "too_large"
+    assert "smaller copy" in caught.value.hint
+
+
+async def test_errors_of_documents_that_are_read_apart_come_back_as_they_are():
+    cut = Source(docx(p("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
+    with pytest.raises(Unavailable) as caught:
+        await Runner().run(next(reader for reader in readers() if reader.name == "word"), cut)
+    assert (caught.value.code, caught.value.hint) == ("broken_file", "look for another copy of it")
+
+
+async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(Runner().run, Reader("hang", ("x/y",), hang, isolated=True), Source(b"", str(pipe)))
+            process = int(await anyio.Path(pipe).read_text())
+            group.cancel_scope.cancel()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
+    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import asyncio\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "print('begins', flush=True)\n"
+        "print(asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.stdout == "begins\n--- page 1 of 1 ---\n\nhigh water\n", run.stderr
+    assert run.stderr == ""
+
+
+def reading() -> set[str]:
+    """The processes that read for this one."""
+    children = {pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split()}
+    return {pid for pid in children if b"outrider.pages.worker.main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+async def test_many_files_at_once_take_few_processes():
+    found: list[str] = []
+    before = reading()
+
+    async def read(at: int) -> None:
+        found.append((await read_body(pdf(f"file {at}"), name="x.pdf"))[0].text)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for at in range(12):
+                group.start_soon(read, at)
+    assert len(found) == len(set(found)) == 12
+    assert len(reading() - before) <= PROCESSES
+
+
+def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
+    (tmp_path / "tide.pdf").write_bytes(pdf("high water"))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import asyncio, os, sys\nfrom pathlib import Path\nfrom outrider.pages.local import read_body\n"
+        "def text():\n    return asyncio.run(read_body(Path('tide.pdf').read_bytes(), name='tide.pdf'))[0].text[-10:]\n"
+        "def workers():\n    return Path(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read_text().split()\n"
+        "print(text())\nbefore = workers()\nif not os.fork():\n    print(text(), flush=True)\n    sys.exit()\n"
+        "os.wait()\nprint(text())\nprint(before == workers())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.stdout.split("\n")[:3] == ["high water"] * 3, run.stderr
