@@ -102,21 +102,23 @@ class Process:
     async def ready(self) -> None:
         """Waits until it says that it is there."""
         assert self._process is not None
-        seen = self.log.read_bytes().count(b"outrider ") if self.log.exists() else 0
         end = time.monotonic() + STARTED
-        while not await self._answers(seen):
+        while lacks := await self._lacks():
             assert self._process.poll() is None, self.log.read_text()[-3_000:]
-            assert time.monotonic() < end, self.log.read_text()[-3_000:]
+            assert time.monotonic() < end, f"{self.name} is not ready: {lacks}\n{self.log.read_text()[-3_000:]}"
             await anyio.sleep(0.1)
 
-    async def _answers(self, seen: int) -> bool:
+    async def _lacks(self) -> str:
+        """Why it is not ready; empty when it is."""
         if not self.port:
-            return self.log.read_bytes().count(b"outrider worker is at work") > 0
+            said = b"outrider worker is at work"
+            return "" if said in self.log.read_bytes() else "it does not say that it is at work"
         try:
             async with httpx2.AsyncClient(trust_env=False, timeout=5) as client:
-                return (await client.get(f"http://{self.place.host}:{self.port}/readyz")).status_code == 200
-        except httpx2.HTTPError:
-            return False
+                answer = await client.get(f"http://{self.place.host}:{self.port}/readyz")
+        except httpx2.HTTPError as error:
+            return repr(error)
+        return "" if answer.status_code == 200 else answer.text
 
 
 @dataclass
@@ -251,7 +253,7 @@ def _environment(home: Path, clock: Clock, more: dict[str, str]) -> dict[str, st
 def _let_in(server: postgres.Server) -> None:
     """Whoever comes over the network."""
     with (server.folder / "data" / "pg_hba.conf").open("a") as rules:
-        rules.write("host all all 10.0.0.0/8 trust\n")
+        rules.write("host all all 10.0.0.0/8 trust\nhost all all 198.18.0.0/15 trust\n")
     server.sql("SELECT pg_reload_conf()")
 
 

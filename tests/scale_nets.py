@@ -6,13 +6,25 @@ only its proxies (`scale_wires`), which end connections or hold their bytes back
 
 import os
 import shutil
+import socket
 import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 NEEDED = ("ip", "unshare", "nsenter")
+RANGES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
+ARRIVES = 15.0  # seconds in which a packet does, or never
+THERE = """
+import socket, sys
+host, gate, port = sys.argv[1:]
+with socket.create_server((host, 0)) as server:
+    with socket.create_connection((gate, int(port))) as client:
+        client.sendall(str(server.getsockname()[1]).encode())
+        server.accept()
+"""
 
 
 @dataclass(frozen=True)
@@ -68,24 +80,55 @@ class Network:
 
 @contextmanager
 def network() -> Generator[Network]:
-    """A network, or loopback alone where this user may make none."""
+    """A network, or loopback alone where this user may make none or its packets do not arrive."""
     missing = [each for each in NEEDED if shutil.which(each) is None]
     why = "it takes root" if os.geteuid() else f"{', '.join(missing)} is not installed" if missing else ""
-    switch, gate = f"or{os.getpid() % 100_000}", f"10.{os.getpid() % 200 + 20}.99.1"
-    try:
-        if not why:
-            _do("ip", "link", "add", switch, "type", "bridge")
-    except subprocess.CalledProcessError as error:
-        why = f"the system refuses: {error.stderr.strip()}"
-    if why:
+    with ExitStack() as stack:
+        for range_ in () if why else RANGES:
+            attempt = stack.enter_context(ExitStack())
+            try:
+                net = attempt.enter_context(_switched(f"{range_}.{os.getpid() % 200 + 20}.1"))
+                _try_out(net)
+            except (subprocess.CalledProcessError, OSError) as error:
+                said = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
+                why += f"{'; ' if why else ''}{range_}.x: {said}"
+                attempt.close()
+                continue
+            yield net
+            return
         print(f"NOT TRIED: network namespaces ({why}); wires are cut and stalled by proxies alone")
         yield Network()
-        return
+
+
+@contextmanager
+def _switched(gate: str) -> Generator[Network]:
+    switch = f"or{os.getpid() % 100_000}"
+    _do("ip", "link", "add", switch, "type", "bridge")
     with ExitStack() as stack:
         stack.callback(_do, "ip", "link", "delete", switch)
         _do("ip", "address", "add", f"{gate}/24", "dev", switch)
         _do("ip", "link", "set", switch, "up")
         yield Network(gate, switch, stack.enter_context(ExitStack()))
+
+
+def _try_out(net: Network) -> None:
+    """Connects there and back; firewalls and foreign routes let a network be made through which nothing passes.
+
+    Raises:
+        OSError: Nothing arrived.
+    """
+    place = net.place()
+    with socket.create_server((net.gate, 0)) as ours:
+        ours.settimeout(ARRIVES)
+        command = [*place.prefix, sys.executable, "-Sc", THERE, place.host, *map(str, ours.getsockname())]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as there:
+            try:
+                theirs, _ = ours.accept()
+                with theirs:
+                    theirs.settimeout(ARRIVES)
+                    socket.create_connection((place.host, int(theirs.recv(9))), ARRIVES).close()
+            finally:
+                there.kill()
 
 
 @contextmanager
