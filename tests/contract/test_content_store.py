@@ -454,3 +454,18 @@ async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path)
             assert (hit["title"], hit["url"]) == ("All about tea", f"{house.site}/tea")
         assert (await say(house.app, "web_search", OTHERS, query="steeping teas"))["results"] == []
         assert (await say(house.app, "web_search", query="steeping teas", site="example.org"))["results"] == []
+
+
+@pytest.mark.parametrize("offered", [True, False], ids=["from the caller's stores", "from the page cache"])
+async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text(home: Path, offered: bool):
+    rows = "<tr><th>Kind<th>Degrees<tr><td>Green <b>steeped</b> tea<td>eighty"
+    tea = f"<title>Tea</title><h2>Green <i>tea</i></h2><p>See <a href=/x>steeped tea</a>.</p><table>{rows}</table>"
+    site = houses.pages({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})
+    search = {"order": ["local"], "providers": {}, "keyless": False}
+    async with houses.opened(home, site, more={"search": search, "content": {"offer": offered}}) as house:
+        for path in ("/old", "/tea"):
+            await house.app.call("web_fetch", MINE, url=house.site + path)
+        for tool in ("web_search", "websearch", "search"):
+            [hit] = (await say(house.app, tool, query="steeped tea"))["results"]
+            assert (hit["url"], "Green steeped tea · eighty" in str(hit)) == (f"{house.site}/tea", True)
+            assert not set("*#|[") & set(hit.get("snippet") or hit["description"])

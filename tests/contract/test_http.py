@@ -14,6 +14,7 @@ from outrider.serve.mcp import mcp_server
 
 pytestmark = pytest.mark.anyio
 
+NO_IDS = (True, False, 1.5, [1], {}, None)
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
@@ -21,6 +22,25 @@ def app(folder: Path, **options: Any):
     toolbox, artifacts = parrot.house(folder)
     alone = {name: mcp_server(toolbox.only(name), artifacts, name=name) for name in ("parrot", "budgie")}
     return http_app({"": mcp_server(toolbox, artifacts), **alone}, **options)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_a_request_whose_id_is_none_is_refused(tmp_path: Path, version: str, stateless: bool):
+    async with fakes.serve(app(tmp_path, stateless=stateless)) as url, httpx2.AsyncClient() as http:
+        headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version}
+        if version != "2026-07-28":
+            about = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+            hello = await http.post(
+                f"{url}/mcp", json=PING | {"method": "initialize", "params": about}, headers=headers
+            )
+            headers["Mcp-Session-Id"] = hello.headers["mcp-session-id"]
+        replies = [await http.post(f"{url}/mcp", json=PING | {"id": each}, headers=headers) for each in NO_IDS]
+        notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        noticed = await http.post(f"{url}/mcp", json=notice, headers=headers)
+    told = [(reply.status_code, reply.json()["id"], reply.json()["error"]["code"]) for reply in replies]
+    assert told == [(400, None, -32600)] * len(NO_IDS)
+    assert (noticed.status_code, noticed.content) == (202, b"")
 
 
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):

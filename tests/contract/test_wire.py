@@ -136,6 +136,7 @@ def test_garbage_on_the_wire_does_not_end_the_server(tmp_path: Path):
     assert answer["result"]["serverInfo"]["name"] == "parrot"
 
 
+NO_IDS = (b"true", b"false", b"1.5", b"[1]", b"{}", b"null")
 NO_MESSAGES = [
     (b"{not json", -32700, None),
     (b"\xff\xfe", -32700, None),
@@ -144,6 +145,7 @@ NO_MESSAGES = [
     (b'"ping"', -32600, None),
     (b'{"id": 7, "method": "ping"}', -32600, 7),
     (b'{"jsonrpc": "2.0", "id": "seven"}', -32600, "seven"),
+    *[(b'{"jsonrpc": "2.0", "id": %s, "method": "ping"}' % each, -32600, None) for each in NO_IDS],
 ]
 
 
@@ -156,6 +158,14 @@ def test_an_answer_that_nobody_can_read_and_an_empty_line_are_not_answered(tmp_p
     answers = b'{"jsonrpc": "2.0", "id": 1, "result": 5}\n\n  \n{"id": 2, "error": {}}'
     (heard,) = told(tmp_path, answers + b'\n{"jsonrpc": "2.0", "id": 3}')
     assert heard["id"] == 3
+
+
+def test_a_notification_may_speak_of_ids_and_an_old_one_have_none(tmp_path: Path):
+    notices = b"""
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"reason": "\\"id\\"", "id": true}}
+        {"jsonrpc": "2.0", "method": "notifications/initialized", "id": null}
+    """
+    assert told(tmp_path, notices) == []
 
 
 def told(folder: Path, lines: bytes) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from outrider.search import Hit, Page, Powers, Query
 
     Local = Callable[[Query], Awaitable[list[Hit]]]
+SNIPPET_CHARS = 1_000
 MOST_READ = 200  # pages looked through when only some hosts are wanted
 
 
@@ -107,6 +108,7 @@ def local(pages: Pages, kept: Callable[[], Content | None]) -> "Local":
 async def _own(content: Content, query: "Query") -> "list[Hit]":
     """The pages in the caller's stores that match, each address once, with the passage that matches best."""
     from outrider.content.search import SearchOptions
+    from outrider.core.plain_text import plain_line
     from outrider.search import Hit
 
     assert query.caller is not None
@@ -117,7 +119,9 @@ async def _own(content: Content, query: "Query") -> "list[Hit]":
         hit.source: hit for hit in reversed(found) if hit.source.startswith("http") and on_site(hit.source, query.site)
     }
     best = sorted(pages.values(), key=lambda hit: -hit.score)[: query.count]
-    return [Hit(title=hit.title or hit.source, url=hit.source, snippet=hit.shown, score=hit.score) for hit in best]
+    return [
+        Hit(hit.title or hit.source, hit.source, plain_line(hit.shown, SNIPPET_CHARS), score=hit.score) for hit in best
+    ]
 
 
 def on_site(url: str, site: str | None) -> bool:

@@ -115,7 +115,7 @@ class Desk:
         if isinstance(message, JSONRPCRequest):
             return await self._request(line, message)
         if isinstance(message, JSONRPCNotification):
-            return await self._notice(line, message)
+            return await self._notice(line, message) if '"id"' not in text else await self._named(line, message, text)
         await self._channel.done(line.number)
         return SessionMessage(message) if line.how == "new" else None  # the question went with its process
 
@@ -127,6 +127,15 @@ class Desk:
             await self._channel.output(_written(error), line.number)
         else:
             await self._channel.done(line.number)
+
+    async def _named(self, line: Line, message: JSONRPCNotification, text: str) -> SessionMessage | None:
+        """A notification with an id somewhere: one whose id is not to be used is a request, and answered."""
+        from outrider.serve.unread import misnamed
+
+        if not (error := misnamed(text)):
+            return await self._notice(line, message)
+        await self._channel.output(_written(error), line.number)
+        return None
 
     async def _request(self, line: Line, message: JSONRPCRequest) -> SessionMessage | None:
         if line.how == "failed" or (line.how == "retried" and not await self._repeatable(message)):

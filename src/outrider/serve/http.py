@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from outrider.serve.acknowledging import RefuseMisnamed
 from outrider.serve.health import alive
 from outrider.serve.stateless import NamedSessions
 
@@ -86,7 +87,7 @@ class BearerGate:
 
 
 def _endpoint(manager: StreamableHTTPSessionManager) -> ASGIApp:
-    app = StreamableHTTPASGIApp(manager)
+    app = RefuseMisnamed(StreamableHTTPASGIApp(manager))
     return NamedSessions(app) if manager.stateless else app
 
 

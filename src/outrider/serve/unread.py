@@ -6,6 +6,8 @@ from typing import Any
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
 MORE = "send one JSON-RPC 2.0 message a line"
+WANTED = 'a message has "jsonrpc": "2.0", a "method" and, to be answered, an "id" (text or a whole number)'
+NO_ID = 'Invalid Request: "id" is {}; send text or a whole number there, or no "id" at all for a notification'
 
 
 def refusal(line: str) -> JSONRPCError | None:
@@ -21,8 +23,21 @@ def refusal(line: str) -> JSONRPCError | None:
         return _error(None, INVALID_REQUEST, f"Invalid Request: {_kind(message)} is no message; {MORE}")
     if "method" not in message and ("result" in message or "error" in message):
         return None
-    wants = 'a message has "jsonrpc": "2.0", a "method" and, to be answered, an "id" (text or a whole number)'
-    return _error(_id(message.get("id")), INVALID_REQUEST, f"Invalid Request: {wants}")
+    return _error(_id(message.get("id")), INVALID_REQUEST, f"Invalid Request: {WANTED}")
+
+
+def misnamed(text: str | bytes) -> JSONRPCError | None:
+    """The error for what reads like a notification but has an id, so that its sender waits; None for a notification.
+
+    A notification whose id is null is taken for what it is: JSON-RPC 1.0 (section 1.3) wrote them so.
+    """
+    message = json.loads(text)
+    if not isinstance(message, dict) or "id" not in message or "method" not in message:
+        return None
+    named = message["id"]
+    if _id(named) is not None or (named is None and str(message["method"]).startswith("notifications/")):
+        return None
+    return _error(None, INVALID_REQUEST, NO_ID.format(json.dumps(named)[:100]))
 
 
 def _error(request: str | int | None, code: int, text: str) -> JSONRPCError:

@@ -8,21 +8,23 @@ from typing import Any
 import anyio
 
 from outrider.core.db import Database
+from outrider.core.plain_text import plain_line
 from outrider.core.text import terms
-from outrider.pages.document import line_of, plain
 from outrider.pages.excerpt import excerpts
-from outrider.pages.keeping.cache import document_of
+from outrider.pages.keeping.cache import canonical, document_of
 
 SNIPPET_TOKENS = 80
+SNIPPET_CHARS = 400
+ROWS = 4  # looked at for a page: it may be kept whole, too, and under the addresses that lead to it
 TERMS = 32  # words of a query that count
 TITLE_WEIGHT = 4.0  # of a word in the title against one in the body
 SQLITE = """
-    SELECT pages.url, pages.title, pages.fetched_at, pages.document, found.score
+    SELECT pages.final_url, pages.title, pages.fetched_at, pages.document, found.score
     FROM (
         SELECT key, -bm25(page_words, 0.0, :weight, 1.0) AS score
         FROM page_words WHERE page_words MATCH :query ORDER BY score DESC LIMIT :limit
     ) AS found
-    JOIN pages ON pages.key = found.key ORDER BY found.score DESC
+    JOIN pages ON pages.key = found.key ORDER BY found.score DESC, pages.fetched_at DESC
 """
 
 
@@ -38,14 +40,19 @@ class LocalHit:
 
 
 async def search(database: Database, query: str, limit: int) -> list[LocalHit]:
-    """The best pages, each address once. Raises Unavailable if the database cannot be used."""
+    """The best pages, each once, under the address where its redirects end.
+
+    Raises Unavailable if the database cannot be used.
+    """
     words = list(dict.fromkeys(terms(query)))[:TERMS]
     if not words or limit < 1:
         return []
     find = _by_words if database.dialect == "sqlite" else _by_likeness
-    rows = await find(database, words, limit * 2)
-    best = list({row["url"]: row for row in reversed(rows)}.values())[::-1][:limit]
-    return await anyio.to_thread.run_sync(lambda: [_hit(row, query) for row in best])
+    best: dict[str, Mapping[Any, Any]] = {}
+    for row in await find(database, words, limit * ROWS):
+        best.setdefault(canonical(row["final_url"]), row)
+    shown = list(best.items())[:limit]
+    return await anyio.to_thread.run_sync(lambda: [_hit(url, row, query) for url, row in shown])
 
 
 async def _by_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
@@ -68,18 +75,18 @@ async def _by_likeness(database: Database, words: list[str], limit: int) -> list
 
     from outrider.pages.tables import pages
 
-    columns = (pages.c.url, pages.c.title, pages.c.fetched_at, pages.c.document, literal(1.0).label("score"))
+    columns = (pages.c.final_url, pages.c.title, pages.c.fetched_at, pages.c.document, literal(1.0).label("score"))
     matches = or_(*(pages.c.title.icontains(word, autoescape=True) for word in words))
     statement = select(*columns).where(matches).order_by(pages.c.fetched_at.desc()).limit(limit)
     async with database.read() as connection:
         return list((await connection.execute(statement)).mappings().all())
 
 
-def _hit(row: Mapping[Any, Any], query: str) -> LocalHit:
+def _hit(url: str, row: Mapping[Any, Any], query: str) -> LocalHit:
     try:
         document = document_of(row)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error):
-        return LocalHit(row["title"], row["url"], "", row["score"], row["fetched_at"])
+        return LocalHit(row["title"] or url, url, "", row["score"], row["fetched_at"])
     found = excerpts(document.markdown, query, max_tokens=SNIPPET_TOKENS)
     best = max(found, key=lambda each: each.score).text if found else document.description or document.text[:300]
-    return LocalHit(row["title"] or row["url"], row["url"], line_of(plain(best), 400), row["score"], row["fetched_at"])
+    return LocalHit(row["title"] or url, url, plain_line(best, SNIPPET_CHARS), row["score"], row["fetched_at"])

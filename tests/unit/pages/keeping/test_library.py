@@ -70,3 +70,22 @@ async def test_a_query_without_words_finds_nothing(query: str):
     async with reading(Site()) as (pages, url):
         await pages.read(f"{url}/note.md")
         assert await pages.search(query, 5) == []
+
+
+async def test_a_redirect_and_its_goal_are_one_hit_of_the_final_address():
+    site = Site({f"/old{number}": Answer("", status=302, headers={"Location": "/lamp"}) for number in range(5)})
+    site.routes |= {"/lamp": Answer(PAGES["/lamp"]), "/boat": Answer(PAGES["/boat"])}
+    async with reading(site) as (pages, url):
+        for path in ("/old0", "/boat", "/lamp", "/old1", "/old2?utm_source=x", "/old3", "/old4"):
+            await pages.read(url + path)
+        assert [hit.url for hit in await pages.search("lamp", 2)] == [f"{url}/lamp", f"{url}/boat"]
+
+
+async def test_a_hit_is_plain_text():
+    rows = "<tr><th>Port<th>Dues<tr><td>Rye<td>four <b>crowns</b>"
+    page = f"<title>Dues</title><h2>What it <i>costs</i></h2><p>See <a href=/x>the list</a>.<table>{rows}</table>"
+    async with reading(Site({"/x": Answer(page)})) as (pages, url):
+        await pages.read(f"{url}/x")
+        snippet = (await pages.search("crowns", 1))[0].snippet
+    assert "Rye · four crowns" in snippet
+    assert not set("*#|[]_") & set(snippet)

@@ -1,0 +1,50 @@
+"""A line of plain text out of Markdown has the words and none of the marks."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outrider.core.plain_text import plain_line
+
+SAID = {
+    "## The lamp ##\n\nA **lens** of *glass*.": "The lamp A lens of glass.",
+    'See [the tower](https://x.example/a_(b)) and [more](/m "Title").': "See the tower and more.",
+    "[![Ship](s.png)](https://x.example/) ahoy": "Ship ahoy",
+    "[Ship][1] ahoy\n\n[1]: https://x.example/": "Ship ahoy",
+    "Tides[^1] turn. <https://x.example/>": "Tides turn. https://x.example/",
+    "| Port | Dues |\n| --- | ---: |\n| Rye | **4 \\| 5** |": "Port · Dues Rye · 4 | 5",
+    "- one\n  * two\n3. three\n- [x] done": "one two 3. three done",
+    "> quoted\n> > twice": "quoted twice",
+    "A\n***\nB\n\nHeading\n=======": "A B Heading",
+    "```python\n# no heading\nx = a ** b\n```\nafter": "# no heading x = a ** b after",
+    "Call `f(**kwargs)` of ``a ` b``.": "Call f(**kwargs) of a ` b.",
+    r"2 \* 3 \# \[no link\](x) snake_case_name __init__.py": "2 * 3 # [no link](x) snake_case_name __init__.py",
+    "***both*** ~~gone~~ __strong__ _light_": "both gone strong light",
+    "**a *b* c**": "a b c",
+    "cut **off": "cut off",
+    "off** cut [link](https://x.exam": "off cut link",
+    "2 * 3 * 4 and C# and a | b": "2 * 3 * 4 and C# and a | b",
+}
+
+
+@pytest.mark.parametrize("markdown", SAID)
+def test_words_stay_and_marks_go(markdown: str):
+    assert plain_line(markdown, 400) == SAID[markdown]
+
+
+def test_no_more_characters_than_asked_for():
+    assert plain_line("word " * 1000, 12) == "word word wo"
+
+
+@pytest.mark.parametrize("mark", ["[", "![", "*", "**a", "`", "`a``", "_a", "[a](", "| ", "> ", "- ", "<http://", "\\"])
+def test_marks_without_end_take_no_time(mark: str):
+    started = time.process_time()
+    plain_line(mark * 1_000_000, 400)
+    assert time.process_time() - started < 0.5
+
+
+@given(st.text(alphabet="ab*_`[]()|#>-\\ \n!~<", max_size=60))
+def test_any_text_gives_one_line(text: str):
+    assert "\n" not in plain_line(text, 400)
