@@ -2,6 +2,7 @@
 
     python -m evals.fuzz.run --minutes 60 --out found                   # all three targets in turns
     python -m evals.fuzz.run --target page --minutes 10 --out found     # content, page or document
+    python -m evals.fuzz.run --target document --kind fb2 --kind msg    # documents of some kinds only
     python -m evals.fuzz.guided --target page found/seeds        # with atheris, guided by coverage
 
 `run` mutates real pages and hand-made documents in a child process, which is replaced when it crashes or

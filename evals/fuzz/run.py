@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from evals.fuzz.shrink import shrunk
-from evals.fuzz.targets import TARGETS, Bounds, Broken, Target, check
+from evals.fuzz.targets import TARGETS, Bounds, Broken, File, Target, check
 
 HANG = 180.0  # seconds for one input after which the child ends
 BOUNDS = Bounds()
@@ -49,9 +49,9 @@ def failure(target: Target, data: bytes) -> tuple[str, str]:
     return "", ""
 
 
-def child(name: str, seed: int, seconds: float, out: Path) -> None:
+def child(name: str, kinds: list[str], seed: int, seconds: float, out: Path) -> None:
     """Tries inputs until the time is up; the one at hand stands in `now.bin`."""
-    target, rng = TARGETS[name](), random.Random(seed)
+    target, rng = File(kinds) if name == "document" else TARGETS[name](), random.Random(seed)
     end, tried, found = time.monotonic() + seconds, 0, Counter()
     while time.monotonic() < end:
         data = target.make(rng)
@@ -96,6 +96,7 @@ def main() -> None:
     """Children one after another, each with the next seed, until the time is up."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--target", choices=sorted(TARGETS), action="append", help="several take turns; all if none")
+    options.add_argument("--kind", action="append", default=[], help="of documents: suffixes as in `evals.fuzz.seeds`")
     options.add_argument("--minutes", type=float, default=10)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--out", type=Path, default=Path("found"))
@@ -103,11 +104,12 @@ def main() -> None:
     given = options.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     if given.child:
-        child(given.target[0], given.seed, given.minutes * 60, given.out)
+        child(given.target[0], given.kind, given.seed, given.minutes * 60, given.out)
         return
     end, seed, targets = time.monotonic() + given.minutes * 60, given.seed, given.target or sorted(TARGETS)
     while (left := (end - time.monotonic()) / 60) > 0:
         command = [sys.executable, "-m", "evals.fuzz.run", "--child", "--target", targets[seed % len(targets)]]
+        command += [f"--kind={kind}" for kind in given.kind]
         command += ["--minutes", str(min(left, TURN)), "--seed", str(seed), "--out", str(given.out)]
         watched(command, given.out)
         seed += 1

@@ -6,7 +6,10 @@ import lzma
 import struct
 import sys
 import tarfile
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 TESTS = Path(__file__).parents[2] / "tests"
 SUFFIXES = {"word": "docx", "powerpoint": "pptx", "excel": "xlsx", "mail": "eml", "notebook": "ipynb"}
@@ -39,6 +42,15 @@ OPML = b"""<opml><head><title>Lights</title></head><body><outline text="a"><outl
 htmlUrl="https://h.example/"/></outline></body></opml>"""
 SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://h.example/</loc>
 <lastmod>2024-03-05</lastmod></url></urlset>"""
+BOOK = """<?xml version="1.0" encoding="utf-8"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"
+xmlns:l="http://www.w3.org/1999/xlink"><description><title-info><author><first-name>Ida</first-name></author>
+<book-title>Lights</book-title><lang>en</lang><date>1902</date></title-info></description><body><title><p>Lights</p></title>
+<epigraph><p>Seen</p><text-author>Jo</text-author></epigraph><section id="s"><title><p>One</p></title><p>It
+<emphasis>burns</emphasis><a l:href="#n1" type="note">[1]</a> <a l:href="https://h.example/">far</a> <code>x</code></p><poem><stanza>
+<v>High</v><v>low</v></stanza></poem><cite><p>Maäk</p></cite><table><tr><th colspan="2">a</th></tr><tr><td>b</td><td>c</td></tr>
+</table><section><title><p>Two</p></title><image l:href="#c.png"/><empty-line/><subtitle>Three</subtitle></section></section></body>
+<body name="notes"><section id="n1"><title><p>1</p></title><p>Since 1871</p></section></body>
+<binary id="c.png" content-type="image/png">iVBORw0KGgo=</binary></FictionBook>""".encode()
 RULED = b"""%PDF-1.7
 1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
 2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
@@ -91,8 +103,7 @@ def files() -> dict[str, bytes]:
     """Suffix to body."""
     sys.path.append(str(TESTS))
     from compound_files import compound  # ty: ignore[import-not-found]
-    from documents import all_kinds  # ty: ignore[import-not-found]
-    from outlook_files import attachment, message  # ty: ignore[import-not-found]
+    from documents import all_kinds, zipped  # ty: ignore[import-not-found]
     from pdf_files import coded  # ty: ignore[import-not-found]
     from site_app import drawn  # ty: ignore[import-not-found]
 
@@ -103,13 +114,65 @@ def files() -> dict[str, bytes]:
     for name in ("book.xls", "deck.ppt"):
         packed = (TESTS / "data" / "documents" / f"{name}.xz").read_bytes()
         found[name.replace(".", "2.")] = lzma.decompress(packed)
-    found["msg"] = compound(message(**{"__attach_version1.0_#00000000": attachment("a.txt", "text/plain", b"x")}))
+    found |= {f"{name}.msg": compound(parts) for name, parts in _messages().items()}
+    found |= _cut(zipped) | {"fb2": BOOK, "fb2.zip": zipped({"lights.fb2": BOOK})}
     found["leftward.pdf"] = coded(
         [(400, 700, "ןשי"), (300, 700, "Wend (2)"), (430, 700, "רולדגמ"), (380, 680, ".18:45")]
     )
     found["tar"] = _tarred()
     found["tar.xz"] = lzma.compress(found["tar"])
     return found | PLAIN
+
+
+def _messages() -> dict[str, Any]:
+    """What Outlook saves: plain, with HTML and an attachment, packed, a meeting, one in another, one of old."""
+    from outlook_files import SENT, attachment, message, person, properties, texts  # ty: ignore[import-not-found]
+
+    file, folder = attachment("a.txt", "text/plain", b"x"), "__properties_version1.0"
+    inner = {folder: properties(8, p37050003=5), "__substg1.0_3701000D": message(24)}
+    rtf = b"{\\rtf1\\ansi {\\b Old} light\\par}"
+    packed = b"".join(b"\0" + rtf[at : at + 8] for at in range(0, len(rtf), 8))
+    packed = struct.pack("<LL4sL", len(packed) + 12, len(rtf), b"LZFu", 0) + packed
+    return {
+        "full": message(**{"__attach_version1.0_#00000000": file, "__substg1.0_10130102": b"<p>Old <b>light</b></p>"}),
+        "within": message(**{"__attach_version1.0_#00000000": inner}),
+        "packed": {folder: bytes(32), "__substg1.0_10090102": packed, **texts(p0037="Light")},
+        "meeting": {folder: properties(32, p00600040=SENT, p00610040=SENT), **texts(p001A="IPM.Appointment", p0037="Ebb")},
+        "old": {folder: properties(32, p3FFD0003=1251), **texts("cp1251", p0037="\u041c", p1000="\u041e")},
+        "addressed": {folder: bytes(32), "__recip_version1.0_#00000000": person(1, "Jo", "jo@h.example"),
+                      **texts(p0037="Ebb", p007D="From: Ida <i@h.example>\r\nMessage-ID: <1@h>\r\n\r\n")},
+    }  # fmt: skip
+
+
+def _cut(zipped: Callable[[dict[str, str | bytes]], bytes]) -> dict[str, bytes]:
+    """Archives whose ends are missing: within a file, between two, within the list of them, and with sizes behind."""
+    whole = zipped({"lights.csv": "a,b\n1,2\n", "more/notes.md": "# Lights\n" * 20, "last.txt": "x"})
+    return {
+        "within.zip": whole[: whole.index(b"last.txt") - 40],
+        "between.zip": whole[: whole.index(b"more/notes.md") - 30],
+        "listed.zip": whole[: whole.rindex(b"last.txt")],
+        "streamed.zip": _streamed()[:-60],
+    }
+
+
+def _streamed() -> bytes:
+    """An archive as it is written where nothing can be gone back to: sizes stand behind the files."""
+
+    class Pipe(io.RawIOBase):
+        written = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, given: Any) -> int:
+            self.written += bytes(given)
+            return len(given)
+
+    pipe: Any = Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("lights.csv", "a,b\n1,2\n" * 9)
+        archive.writestr("notes.md", "# Lights\n")
+    return pipe.written
 
 
 def _tarred() -> bytes:

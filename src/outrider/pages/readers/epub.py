@@ -47,7 +47,9 @@ def read(source: Source) -> Document:
         body = book.archive.read(path)
         left -= body.count(b"<")
         _chapter(draft, body, titles.get(path, ""), labels)
-    return draft.document(book.facts(), metadata=book.further())
+    facts = book.facts()
+    draft.deep += book.budget.deep
+    return draft.document(facts, metadata=book.further())
 
 
 def _chapter(draft: Draft, body: bytes, title: str, labels: set[str]) -> None:

@@ -94,7 +94,7 @@ class Workbook:
         if hidden:
             self.draft.hidden += hidden
             self.draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
-        self.draft.cut = self.draft.cut or self.package.budget.spent
+        self.draft.spent(self.package.budget)
         return self.draft.document(self.package.facts(), metadata={"sheets": self.names})
 
     def _strings(self) -> list[str]:
@@ -110,7 +110,7 @@ class Workbook:
                     break
         except MalformedXML:
             raise broken(self.package.source, KIND, "its texts are malformed") from None
-        self.draft.cut = self.draft.cut or budget.spent
+        self.draft.spent(budget)
         return texts
 
     def _sheet(self, name: str, part: str) -> None:

@@ -40,7 +40,7 @@ def read(source: Source) -> Document:
     if hidden:
         draft.hidden += hidden
         draft.add(f"({hidden} hidden sheet{'s' if hidden > 1 else ''} left out)")
-    draft.cut = draft.cut or budget.spent
+    draft.spent(budget)
     about = root.find("o:DocumentProperties") or Element("")
     known = {name: (about.find(tag) or Element("")).text.strip() for name, tag in FACTS.items()}
     return draft.document(known, metadata={"sheets": names})

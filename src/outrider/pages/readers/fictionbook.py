@@ -9,6 +9,7 @@ from outrider.pages.extract import extract
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.openxml.package import ELEMENTS
 from outrider.pages.readers.parts.refusals import broken
+from outrider.pages.readers.parts.writing import too_deep
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
 
 KIND = "e-book"
@@ -40,7 +41,10 @@ def read(source: Source) -> Document:
     made = extract(
         f"<html><body>{page}</body></html>", url=source.url, main=False, chars=source.chars, tags=source.tags
     )
-    cut = {"cut": True} if budget.spent else {}
+    if budget.deep:
+        told = f"\n\n{too_deep(budget.deep)}"
+        made = replace(made, markdown=made.markdown + told, text=made.text + told)
+    cut = {"cut": True} if budget.spent or budget.deep else {}
     return replace(made, kind="fictionbook", metadata=made.metadata | cut, **_facts(root))
 
 

@@ -12,6 +12,7 @@ from outrider.pages.readers.parts.opendocument.text import Looks, Words
 from outrider.pages.readers.parts.openxml.package import DATE, ELEMENTS
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.sheets.sheet import Sheet
+from outrider.pages.readers.parts.typewriter import is_listed
 from outrider.pages.readers.parts.writing import Draft, inline, unmarked
 from outrider.pages.readers.parts.xml import Budget, Element, MalformedXML, tree
 from outrider.pages.readers.text import fenced
@@ -48,7 +49,7 @@ def read(source: Source) -> Document:
     draft = Draft(source, "opendocument")
     writer = Writer(draft, looks, objects)
     writer.body(body)
-    draft.cut = draft.cut or budget.spent
+    draft.spent(budget)
     facts = _facts(meta)
     facts["title"] = facts["title"] or writer.title
     return draft.document(facts, metadata=writer.metadata)
@@ -162,7 +163,8 @@ class Writer:
         look = self.looks.of("paragraph", paragraph.get("text:style-name"))
         runs = self.words.of(paragraph)
         boxes, self.words.boxes = self.words.boxes, []
-        if look.code:
+        listed = is_listed(runs) and not look.quote
+        if look.code or (listed and paragraph.name == "text:p"):
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()

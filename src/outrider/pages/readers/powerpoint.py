@@ -35,7 +35,7 @@ def read(source: Source) -> Document:
     titles = _slides(package, draft, targets[: source.pages])
     if len(targets) > source.pages:
         draft.add(f"--- {len(targets) - source.pages} more slides were not read ---")
-    draft.cut = draft.cut or package.budget.spent
+    draft.spent(package.budget)
     facts = package.facts()
     facts["title"] = facts["title"] or next((each for each in titles if each), "")
     return draft.document(facts, metadata={"slides": len(targets)})

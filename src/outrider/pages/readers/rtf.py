@@ -8,7 +8,9 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.openxml.runs import HYPERLINK
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
+from outrider.pages.readers.parts.typewriter import Typewriter, is_fixed, is_listed
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
+from outrider.pages.readers.text import fenced
 from outrider.pages.readers.word import WIDEST, by_ends
 
 TOKENS = 8  # for each tag that may be looked at in a page
@@ -79,6 +81,11 @@ class Writer:
     _bytes: bytearray = field(default_factory=bytearray)
     _fonts: dict[int, str] = field(default_factory=dict)
     _styles: dict[int, str] = field(default_factory=dict)
+    _names: dict[int, str] = field(default_factory=dict)  # of fonts
+    _fixed: set[int] = field(default_factory=set)  # fonts that are said to have letters of one width
+    _standard: int = 0
+    _code: list[str] = field(default_factory=list)
+    _typewriter: Typewriter = field(default_factory=Typewriter)
     _default: str = "cp1252"
     _skip: int = 0
     _starred: bool = False
@@ -108,6 +115,7 @@ class Writer:
         self._flush()
         self._end_paragraph()
         self._end_table()
+        self._end_code()
         return self.draft.document(self.facts)
 
     def _data(self, data: bytes) -> None:
@@ -129,12 +137,24 @@ class Writer:
             return
         if now.to == "stylesheet":
             self._styles[self._style] = (self._styles.get(self._style, "") + text)[:200]
+        elif now.to == "fonttbl":
+            if len(self._names) < FONTS:
+                self._names[now.font] = (self._names.get(now.font, "") + text)[:200]
         elif now.to and now.to not in ("footnote", "annotation"):
             self._held.append(text[:5_000])
         elif now.hidden:
             self.draft.hidden += bool(text.strip())
         else:
-            self._runs.append(Run(raised(text, now.rise), now.bold, now.italic, now.struck, now.address or ""))
+            self._runs.append(
+                Run(raised(text, now.rise), now.bold, now.italic, now.struck, now.address, code=self._is_code(now.font))
+            )
+
+    def _is_code(self, font: int) -> bool:
+        """Whether letters of a font have one width where those of the document do not."""
+        return font >= 0 and self._is_fixed(font) and not self._is_fixed(self._standard)
+
+    def _is_fixed(self, font: int) -> bool:
+        return font in self._fixed or is_fixed(self._names.get(font, ""))
 
     def _edge(self, ended: State | None) -> None:
         """What a group has gathered is used at its end."""
@@ -208,7 +228,7 @@ class Writer:
             marker = self._paragraph.marker
             self._paragraph = Paragraph(marker=marker)
         else:
-            self._stack.change(bold=False, italic=False, struck=False, hidden=False, rise=0)
+            self._stack.change(bold=False, italic=False, struck=False, hidden=False, rise=0, font=-1)
 
     def shape(self, word: Word) -> None:
         """A word about the paragraph, or in a table of styles or fonts."""
@@ -236,6 +256,10 @@ class Writer:
             self._stack.change(skipped=max(0, min(value, 8)))
         elif word.name == "f":
             self._stack.change(font=value)
+        elif word.name == "deff":
+            self._standard = value
+        elif word.name in ("fmodern", "fprq") and (word.name == "fmodern" or value == 1) and len(self._fixed) < FONTS:
+            self._fixed.add(self._stack.now.font)
         elif word.name == "fcharset" and value in CHARSETS and len(self._fonts) < FONTS:
             self._fonts[self._stack.now.font] = CHARSETS[value]
 
@@ -257,7 +281,7 @@ class Writer:
         elif word.name in ("nestcell", "nestrow"):  # a table in a cell becomes its words
             self._runs.append(Run(" "))
         elif word.name == "cell":
-            self._cells.append(inline(self._runs))
+            self._cells.append(inline(self._typewriter.coded(self._runs)))
             self._runs, self._paragraph.marker = [], ""
         elif word.name == "row":
             self._end_row()
@@ -291,16 +315,24 @@ class Writer:
     def _end_table(self) -> None:
         self._end_row()
         rows, self._rows = self._rows, []
+        if rows:
+            self._end_code()
         self.draft.rows(by_ends(rows))
 
     def _end_paragraph(self) -> None:
-        runs, self._runs = self._runs, []
+        runs, self._runs = self._typewriter.coded(self._runs), []
         about, self._paragraph = self._paragraph, replace(self._paragraph, marker="")
         style = self._styles.get(about.style, "").strip("; ").lower()
         level = about.outline or _level(style)
+        listed = is_listed(runs) and not (level or style == "title" or about.marker)
+        if listed or (style == "preformatted text" and runs):
+            self._code.append("".join(run.text for run in runs).rstrip())
+            return
         text = inline(runs)
         if not text:
+            self._code += [""] * bool(self._code)
             return
+        self._end_code()
         if style == "title":
             self._shift = 1
             self.draft.heading(1, unmarked(runs))
@@ -316,6 +348,11 @@ class Writer:
         else:
             self.draft.add(text)
 
+    def _end_code(self) -> None:
+        code, self._code = "\n".join(self._code).strip("\n"), []
+        if code:
+            self.draft.add(fenced(code, ""))
+
 
 def _level(style: str) -> int:
     found = HEADING.match(style.lower())
@@ -325,7 +362,7 @@ def _level(style: str) -> int:
 WORDS = {
     **dict.fromkeys(("pard", "plain"), Writer.reset),
     **dict.fromkeys(("s", "outlinelevel", "ilvl", "intbl", "yr", "mo", "dy"), Writer.shape),
-    **dict.fromkeys(("ansicpg", "uc", "f", "fcharset"), Writer.letters),
+    **dict.fromkeys(("ansicpg", "uc", "f", "fcharset", "deff", "fmodern", "fprq"), Writer.letters),
     **dict.fromkeys(("par", "sect", "page", "cell", "nestcell", "row", "nestrow"), Writer.ends),
     **dict.fromkeys(("super", "sub", "nosupersub"), Writer.risen),
     **dict.fromkeys(("trowd", "cellx", "clmrg", "clvmrg"), Writer.edges),

@@ -12,6 +12,7 @@ from outrider.pages.readers.parts.openxml.chart import chart
 from outrider.pages.readers.parts.openxml.package import Package
 from outrider.pages.readers.parts.openxml.runs import Words
 from outrider.pages.readers.parts.openxml.styles import Lists, Style, Styles, numbering, outline
+from outrider.pages.readers.parts.typewriter import is_listed
 from outrider.pages.readers.parts.writing import Draft, inline, spread, unmarked
 from outrider.pages.readers.parts.xml import Element
 from outrider.pages.readers.text import fenced
@@ -60,7 +61,7 @@ class Body:
         main = self.package.main
         self.styles = Styles(self.package.tree(self.package.related(main, "styles")))
         self.lists = Lists(self.package.tree(self.package.related(main, "numbering")))
-        self.words = Words(self.draft, self.package.relations(main), self._pictured)
+        self.words = Words(self.draft, self.package.relations(main), self._pictured, self.styles)
 
     def document(self) -> Document:
         for element in self.package.stream(self.package.main, "w:p", "w:tbl"):
@@ -70,7 +71,7 @@ class Body:
             self._block(element)
         self._end_code()
         self._notes()
-        self.draft.cut = self.draft.cut or self.package.budget.spent
+        self.draft.spent(self.package.budget)
         facts = self.package.facts()
         facts["title"] = facts["title"] or self.title
         facts["language"] = facts["language"] or self.styles.language
@@ -92,7 +93,9 @@ class Body:
         level = outline(properties) or style.heading
         runs = self.words.of(paragraph)
         boxes, self.words.boxes = self.words.boxes, []
-        if style.kind == "code" and not level:
+        is_item = style.list or numbering(properties)[0]
+        listed = is_listed(runs) and not (style.kind or is_item)
+        if (style.kind == "code" or listed) and not level:
             self._code.append("".join(run.text for run in runs))
         else:
             self._end_code()

@@ -1,5 +1,6 @@
 """Markdown in the making: blocks, lists, tables and notes, in bounds that are told where they cut."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -9,6 +10,7 @@ from outrider.pages.address import absolute
 from outrider.pages.document import Document, Link, line_of, plain, tidy
 from outrider.pages.reader import Source
 from outrider.pages.readers.parts.signs import shown
+from outrider.pages.readers.parts.xml import DEPTH, Budget
 
 COLUMNS = 60
 INDENT = "    "  # four spaces nest under both kinds of markers (CommonMark 0.31 section 5.2)
@@ -18,6 +20,7 @@ TABLES = 500
 TITLE = 300  # characters of a heading
 NOTHING = "(this document holds no text)"
 ABOVE = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
+TICKS = re.compile("`+")
 BELOW = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 
 
@@ -35,10 +38,19 @@ class Run:
     address: str = ""
     literal: bool = False
     rise: int = 0
+    code: bool = False
 
     @property
-    def style(self) -> tuple[bool, bool, bool, str, bool]:
-        return self.bold, self.italic, self.struck, self.address, self.literal
+    def style(self) -> tuple[bool, bool, bool, str, bool, bool]:
+        """What tells it from its neighbours: in code the emphasis is that of a highlighter."""
+        if self.code and not self.literal:
+            return False, False, False, self.address, False, True
+        return self.bold, self.italic, self.struck, self.address, self.literal, False
+
+
+def too_deep(count: int) -> str:
+    """What is said where elements are nested deeper than is read."""
+    return f"({count} elements of this document were not read: they are nested deeper than {DEPTH} levels)"
 
 
 def raised(text: str, rise: int) -> str:
@@ -51,16 +63,29 @@ def inline(runs: Iterable[Run]) -> str:
     """The runs as Markdown: neighbours of one style together, white space outside of the marks."""
     pieces: list[str] = []
     for style, group in groupby(runs, key=lambda run: run.style):
-        bold, italic, struck, address, literal = style
+        bold, italic, struck, address, literal, code = style
         text = shown("".join(run.text for run in group))
         mark = "" if literal else ("**" if bold else "") + ("*" if italic else "") + ("~~" if struck else "")
-        pieces.append(_marked(text, mark, address))
+        pieces.append(_marked(_quoted(text) if code else text, mark, address))
     return "".join(pieces).strip()
 
 
 def unmarked(runs: Iterable[Run]) -> str:
     """The runs' characters on one line, without marks or links."""
     return " ".join(shown("".join(run.text for run in runs)).split())
+
+
+def _quoted(text: str) -> str:
+    """Characters as inline code (CommonMark 0.31 section 6.1), white space outside of it; lines each by itself."""
+    if "\n" in text:
+        return "\n".join(map(_quoted, text.split("\n")))
+    bare = text.strip()
+    if not bare:
+        return text
+    longest = max((len(ticks) for ticks in TICKS.findall(bare)), default=0)
+    fence, edge = "`" * (longest + 1), " " if bare[0] == "`" or bare[-1] == "`" else ""
+    lead, trail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{lead}{fence}{edge}{bare}{edge}{fence}{trail}"
 
 
 def _marked(text: str, mark: str, address: str) -> str:
@@ -118,6 +143,7 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     hidden: int = 0
     cut: bool = False
+    deep: int = 0
     _size: int = 0
     _tight: bool = False
 
@@ -125,6 +151,11 @@ class Draft:
     def full(self) -> bool:
         """Whether nothing more is taken."""
         return self.cut or self._size >= self.source.chars
+
+    def spent(self, budget: Budget) -> None:
+        """Remembers what of the source was not looked at."""
+        self.cut = self.cut or budget.spent
+        self.deep += budget.deep
 
     def add(self, text: str, *, tight: bool = False) -> None:
         """A block; one that is tight stands close to a tight one before it."""
@@ -193,6 +224,8 @@ class Draft:
         blocks = [*self.blocks, *(("\n" if at else "\n\n") + note for at, note in enumerate(self.notes))]
         if self.cut:
             blocks.append("\n\n(the rest of this document was not read: it is longer than the limit)")
+        if self.deep:
+            blocks.append(f"\n\n{too_deep(self.deep)}")
         markdown, known = tidy("".join(blocks)) or NOTHING, facts or {}
         told = dict(metadata or {}) | ({"hidden": self.hidden} if self.hidden else {})
         return Document(
@@ -207,5 +240,5 @@ class Draft:
             kind=self.kind,
             links=list(self.links.values()),
             tables=[[[tidy(cell) for cell in row] for row in rows] for rows in self.tables],
-            metadata=told | ({"cut": True} if self.cut else {}),
+            metadata=told | ({"cut": True} if self.cut or self.deep else {}),
         )

@@ -2,7 +2,7 @@
 
 Expat does the parsing. A document that declares entities is refused: none of the formats read here
 needs them, and they are what explodes or reads other files (CWE-776, CWE-611). Elements are counted,
-and what is nested deeper than any real document is left out.
+and what is nested deeper than any real document is left out, which is counted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -70,10 +70,14 @@ class MalformedXML(Exception):
 
 @dataclass
 class Budget:
-    """How many elements may still be looked at; shared by all parts of one document."""
+    """How many elements may still be looked at; shared by all parts of one document.
+
+    `deep` counts those that were left out because they are nested too deep.
+    """
 
     left: int
     spent: bool = False
+    deep: int = 0
 
 
 class Enough(Exception):
@@ -233,6 +237,7 @@ class _Parser:
             return
         if len(self._open) >= DEPTH:
             self._too_deep += 1
+            self._budget.deep += 1
             return
         element = Element(name, self._shortened(attributes) if attributes else NONE)
         if self._open:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from outrider.pages.readers.parts.opendocument.objects import chart, latex
 from outrider.pages.readers.parts.openxml.styles import count
+from outrider.pages.readers.parts.typewriter import Typewriter, is_code, is_fixed
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised
 from outrider.pages.readers.parts.xml import Element
 
@@ -33,9 +34,10 @@ class Look:
     code: bool = False
     raised: bool = False
     lowered: bool = False
+    fixed: bool | None = None  # whether letters have one width; None if it says nothing of it
 
 
-MAKES = tuple(each.name for each in fields(Look) if each.name != "parent")
+MAKES = tuple(each.name for each in fields(Look) if each.name not in ("parent", "fixed"))
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,19 @@ class Looks:
     looks: dict[str, Look] = field(default_factory=dict)
     lists: dict[str, dict[int, Numbering]] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    typed: bool = False  # whether all is in letters of one width, which says nothing else
+    _faces: dict[str, bool] = field(default_factory=dict)
 
     def learn(self, root: Element) -> None:
         """Takes in the styles of one part."""
-        for each in root.all("style:style", "text:list-style"):
-            if each.name == "text:list-style":
+        for face in root.all("style:font-face"):
+            named = f"{face.get('style:name')} {face.get('svg:font-family')}"
+            self._faces[face.get("style:name")] = face.get("style:font-pitch") == "fixed" or is_fixed(named)
+        for each in root.all("style:style", "style:default-style", "text:list-style"):
+            if each.name == "style:default-style":
+                if each.get("style:family") == "paragraph":
+                    self.typed = bool(self._fixed(each))
+            elif each.name == "text:list-style":
                 numbered = {
                     int(level): Numbering(
                         FORMATS.get(child.get("style:num-format", "1"), "decimal"),
@@ -76,7 +86,8 @@ class Looks:
                 }
                 self.lists[each.get("style:name")] = numbered
             else:
-                self.looks[f"{each.get('style:family')} {each.get('style:name')}"] = _look(each)
+                look = replace(_look(each), fixed=self._fixed(each))
+                self.looks[f"{each.get('style:family')} {each.get('style:name')}"] = look
                 if each.value("style:table-properties", attribute="table:display") == "false":
                     self.hidden.add(each.get("style:name"))
                 if each.value("style:drawing-page-properties", attribute="presentation:visibility") == "hidden":
@@ -86,9 +97,20 @@ class Looks:
         """What a style says, with what it inherits."""
         merged, seen = Look(), 0
         while name and seen < CHAIN and (found := self.looks.get(f"{family} {name}")):
-            merged = replace(merged, **{each: True for each in MAKES if getattr(found, each)})
+            fixed = found.fixed if merged.fixed is None else merged.fixed
+            merged = replace(merged, fixed=fixed, **{each: True for each in MAKES if getattr(found, each)})
             name, seen = found.parent, seen + 1
         return merged
+
+    def _fixed(self, style: Element) -> bool | None:
+        """Whether a style sets its words in letters of one width, or calls them code."""
+        if style.get("style:family") == "text" and is_code(style.get("style:display-name") or style.get("style:name")):
+            return True
+        words = style.find("style:text-properties") or Element("")
+        name, family = words.get("style:font-name"), words.get("fo:font-family")
+        if not (name or family):
+            return None
+        return self._faces.get(name, False) or is_fixed(family or name)
 
 
 def _look(style: Element) -> Look:
@@ -130,6 +152,7 @@ class Words:
     comments: int = 0
     objects: Callable[[Element], Element] = _nothing
     _exact: bool = False
+    _typewriter: Typewriter = field(default_factory=Typewriter)
     _runs: list[Run] = field(default_factory=list)
 
     def of(self, paragraph: Element) -> list[Run]:
@@ -137,8 +160,8 @@ class Words:
         self._runs = []
         look = self.looks.of("paragraph", paragraph.get("text:style-name"))
         self._exact = look.code
-        self._inside(paragraph, Run("", bold=False), hidden=look.hidden)
-        return self._runs
+        self._inside(paragraph, Run("", code=bool(look.fixed) and not self.looks.typed), hidden=look.hidden)
+        return self._typewriter.coded(self._runs)
 
     def text(self, element: Element) -> str:
         """All paragraphs in an element as one line."""
@@ -158,18 +181,18 @@ class Words:
     def _add(self, text: str, style: Run, *, blank: bool = False) -> None:
         text = " " if blank else text.replace("\n", " ").replace("\t", " ")
         text = raised(text, style.rise)
-        self._runs.append(Run(text, style.bold, style.italic, style.struck, style.address, style.literal))
+        self._runs.append(replace(style, text=text, rise=0))
 
     def _piece(self, piece: Element, style: Run, *, hidden: bool) -> None:
         name = piece.name
         if name == "text:span":
             look = self.looks.of("text", piece.get("text:style-name"))
-            self._inside(piece, _styled(style, look), hidden=hidden or look.hidden)
+            self._inside(piece, _styled(style, look, typed=self.looks.typed), hidden=hidden or look.hidden)
         elif name == "text:a":
             address = self.draft.address(piece.get("xlink:href"), piece.text)
-            self._inside(piece, Run("", style.bold, style.italic, style.struck, address), hidden=hidden)
+            self._inside(piece, replace(style, address=address, literal=False, rise=0), hidden=hidden)
         elif name in SPACES:
-            self._runs.append(Run(SPACES[name] * self._spaces(piece)))
+            self._runs.append(Run(SPACES[name] * self._spaces(piece, style), code=style.code))
         elif name == "text:note":
             self._note(piece)
         elif name == "office:annotation":
@@ -179,10 +202,10 @@ class Words:
         elif name not in LEFT_OUT:
             self._inside(piece, style, hidden=hidden)
 
-    def _spaces(self, piece: Element) -> int:
+    def _spaces(self, piece: Element, style: Run) -> int:
         """How many spaces are meant; they tell something in listings only."""
         given = piece.get("text:c")
-        return min(200, int(given)) if self._exact and given.isdigit() and len(given) < 4 else 1
+        return min(200, int(given)) if (self._exact or style.code) and given.isdigit() and len(given) < 4 else 1
 
     def _note(self, note: Element) -> None:
         label = f"{'e' if note.get('text:note-class') == 'endnote' else ''}{len(self.notes) + 1}"
@@ -215,13 +238,12 @@ class Words:
             self._runs.append(Run(f"(picture: {' '.join(said.split())[:500]})", literal=True))
 
 
-def _styled(run: Run, look: Look) -> Run:
-    return Run(
-        "",
-        run.bold or look.bold,
-        run.italic or look.italic,
-        run.struck or look.struck,
-        run.address,
-        run.literal,
-        run.rise or look.raised - look.lowered,
+def _styled(run: Run, look: Look, *, typed: bool) -> Run:
+    return replace(
+        run,
+        bold=run.bold or look.bold,
+        italic=run.italic or look.italic,
+        struck=run.struck or look.struck,
+        rise=run.rise or look.raised - look.lowered,
+        code=run.code if look.fixed is None else look.fixed and not typed,
     )

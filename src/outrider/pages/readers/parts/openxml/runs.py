@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.readers.parts.openxml.math import latex
 from outrider.pages.readers.parts.openxml.package import Relation
+from outrider.pages.readers.parts.openxml.styles import Styles, fixed
 from outrider.pages.readers.parts.signs import symbol
+from outrider.pages.readers.parts.typewriter import Typewriter
 from outrider.pages.readers.parts.writing import Draft, Run, raised
 from outrider.pages.readers.parts.xml import Element
 
@@ -36,21 +38,27 @@ class Words:
         draft: Remembers links and what was hidden.
         relations: Where the part's links lead.
         pictured: What to say of a drawing; empty for nothing.
+        styles: Tell what is code.
     """
 
     draft: Draft
     relations: Mapping[str, Relation]
     pictured: Callable[[Element], str]
+    styles: Styles
     references: dict[str, str] = field(default_factory=dict)
     boxes: list[Element] = field(default_factory=list)
     _fields: list[Field] = field(default_factory=list)
     _runs: list[Run] = field(default_factory=list)
+    _typed: bool = False
+    _typewriter: Typewriter = field(default_factory=Typewriter)
 
     def of(self, paragraph: Element) -> list[Run]:
         """The paragraph's runs; its text boxes are put aside."""
         self._runs = []
+        style = paragraph.value("w:pPr", "w:pStyle", attribute="w:val") or ""
+        self._typed = bool(self.styles.fixed(style))
         self._inside(paragraph, "")
-        return self._runs
+        return self._typewriter.coded(self._runs)
 
     def label(self, kind: str, number: str) -> str:
         """The label of a note, given when it is first referred to."""
@@ -92,9 +100,17 @@ class Words:
             italic=_on(properties, "w:i"),
             struck=_on(properties, "w:strike") or _on(properties, "w:dstrike"),
             address=address,
+            code=self._is_code(properties),
         )
         for piece in run.elements():
             self._piece(piece, style, hidden=hidden)
+
+    def _is_code(self, properties: Element) -> bool:
+        if self.styles.typed:
+            return False
+        style = properties.value("w:rStyle", attribute="w:val") or ""
+        said = fixed(properties), self.styles.fixed(style) if style else None
+        return next((each for each in said if each is not None), self._typed)
 
     def _piece(self, piece: Element, style: Run, *, hidden: bool) -> None:
         if piece.name == "w:fldChar":

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from outrider.pages.readers.parts.typewriter import is_code, is_fixed
 from outrider.pages.readers.parts.xml import Element
 
 HEADING = re.compile(r"heading ([1-9])$")
@@ -17,6 +18,7 @@ KINDS = {  # names of built-in styles, which are English in every language of Wo
     "macro": "code",
     "code": "code",
     "source code": "code",
+    "preformatted text": "code",
 }
 PLACE = re.compile(r"%([1-9])")
 CHAIN = 20  # styles that one may be based on
@@ -45,6 +47,11 @@ class Styles:
     def __init__(self, root: Element) -> None:
         self._elements = {each.get("w:styleId"): each for each in root.each("w:style")}
         self._known: dict[str, Style] = {"": Style()}
+        self._fonts: dict[str, bool | None] = {}
+        standard = next((each for each in root.each("w:style") if _is_standard(each)), Element(""))
+        given = fixed(root.find("w:docDefaults", "w:rPrDefault", "w:rPr"))
+        own = self.fixed(standard.get("w:styleId"))
+        self.typed = bool(given if own is None else own)  # whether all is in a fixed width that says nothing else
         self.language = root.value("w:docDefaults", "w:rPrDefault", "w:rPr", "w:lang", attribute="w:val") or ""
 
     def of(self, name: str) -> Style:
@@ -52,6 +59,25 @@ class Styles:
         if name not in self._known:
             self._known[name] = self._resolved(name)
         return self._known[name]
+
+    def fixed(self, name: str) -> bool | None:
+        """Whether a style sets its words in a fixed width, or calls them code; None if it says nothing of it."""
+        if name not in self._fonts:
+            self._fonts[name] = self._font(name)
+        return self._fonts[name]
+
+    def _font(self, name: str) -> bool | None:
+        seen = 0
+        while name in self._elements and seen < CHAIN:
+            element, seen = self._elements[name], seen + 1
+            called = element.value("w:name", attribute="w:val") or ""
+            if element.get("w:type") == "character" and is_code(called):
+                return True
+            given = fixed(element.find("w:rPr"))
+            if given is not None:
+                return given
+            name = element.value("w:basedOn", attribute="w:val") or ""
+        return None
 
     def _resolved(self, name: str) -> Style:
         heading, kind, listed, level, depth, seen = 0, "", "", 0, 0, 0
@@ -66,6 +92,21 @@ class Styles:
                 listed, level = numbering(element.find("w:pPr"))
             name = element.value("w:basedOn", attribute="w:val") or ""
         return Style(heading, kind, listed, level, depth)
+
+
+def _is_standard(style: Element) -> bool:
+    return style.get("w:type") == "paragraph" and style.get("w:default") in ("1", "true", "on")
+
+
+def fixed(properties: Element | None) -> bool | None:
+    """Whether the properties of a run name a font of a fixed width; None if they name none."""
+    fonts = properties.find("w:rFonts") if properties else None
+    if fonts is None:
+        return None
+    if fonts.get("w:asciiTheme"):
+        return False
+    named = fonts.get("w:ascii") or fonts.get("w:hAnsi")
+    return is_fixed(named) if named else None
 
 
 def outline(properties: Element | None) -> int:

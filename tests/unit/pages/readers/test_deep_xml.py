@@ -1,0 +1,44 @@
+"""What is nested deeper than it is read is told, in every format that is XML."""
+
+import pytest
+
+from documents import docx, odf, p, pptx, read, shape, slide
+
+DEEP = 200  # levels
+BOOK = '<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><p>Seen.</p>{}</body></FictionBook>'
+SHEETS = (
+    '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" '
+    'xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet ss:Name="A"><Table><Row>'
+    '<Cell><Data ss:Type="String">Seen.</Data>{}</Cell></Row></Table></Worksheet></Workbook>'
+)
+
+
+def nested(tag: str, inner: str = "lost") -> str:
+    return f"<{tag}>" * DEEP + inner + f"</{tag}>" * DEEP
+
+
+DOCUMENTS = {
+    "x.docx": docx(p("Seen.") + f"<w:p>{nested('w:smartTag', '<w:r><w:t>lost</w:t></w:r>')}</w:p>"),
+    "x.odt": odf("text", f"<text:p>Seen.</text:p><text:p>{nested('text:span')}</text:p>"),
+    "x.pptx": pptx(slide(shape("Seen."), nested("p:grpSp"))),
+    "x.fb2": BOOK.format(nested("section", "<p>lost</p>")).encode(),
+    "x.xls": SHEETS.format(nested("x")).encode(),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_elements_that_are_nested_too_deep_are_told(name: str):
+    document = read(DOCUMENTS[name], name)
+    assert "Seen." in document.text
+    assert "lost" not in document.text
+    assert document.metadata["cut"] is True
+    for told in (document.text, document.markdown):
+        assert told.rstrip().endswith(
+            "elements of this document were not read: they are nested deeper than 120 levels)"
+        )
+
+
+def test_a_document_of_ordinary_depth_says_nothing_of_it():
+    document = read(odf("text", f"<text:p>{'<text:span>' * 60}Seen.{'</text:span>' * 60}</text:p>"), "x.odt")
+    assert document.text == "Seen."
+    assert "cut" not in document.metadata
