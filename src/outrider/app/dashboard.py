@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from outrider.app.app import App
-from outrider.app.opening import beside
+from outrider.core.beside import beside
 from outrider.core.errors import NotConfigured, OutriderError
 
 if TYPE_CHECKING:

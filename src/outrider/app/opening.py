@@ -10,6 +10,7 @@ import anyio
 from outrider.app.app import App
 from outrider.app.building import Building
 from outrider.app.sharing import Shared
+from outrider.core.beside import beside
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
 from outrider.settings import Loaded, load
@@ -60,22 +61,6 @@ def _duties(app: App) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     duties: list[Callable[[], Coroutine[Any, Any, None]]]
     duties = [app.events.write_forever, lambda: _sweep_daily(app), app.runs.mind, app.content.mind, app.crawler.mind]
     return [*duties, app.neighbours.mind] if app.neighbours is not None else duties
-
-
-@asynccontextmanager
-async def beside(*tasks: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Runs tasks beside the body; an error of the body comes out as it is, not wrapped by the group."""
-    failure: Exception | None = None
-    async with anyio.create_task_group() as group:
-        for task in tasks:
-            group.start_soon(task)
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001 - raised again below
-            failure = error
-        group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
 
 
 async def _sweep_daily(app: App) -> None:

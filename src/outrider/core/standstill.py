@@ -7,6 +7,8 @@ from contextvars import ContextVar
 
 import anyio
 
+from outrider.core.beside import beside
+
 BEAT = 10.0  # seconds between signs of life: some clients cut silent calls at 60
 Alive = Callable[[str], Awaitable[None]]
 
@@ -89,10 +91,8 @@ async def standing_still(told: str) -> AsyncGenerator[None]:
     for each in limits:
         each.halt()
     try:
-        async with anyio.create_task_group() as beats:
-            beats.start_soon(_beat, limits, told)
+        async with beside(lambda: _beat(limits, told)):
             yield
-            beats.cancel_scope.cancel()
     finally:
         for each in limits:
             each.go_on()

@@ -22,6 +22,7 @@ from mcp_types import (
     InputRequiredResult,
 )
 
+from outrider.core.beside import beside
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, Refused
 from outrider.core.questions import Answer, Decision, Kind, Question
@@ -102,11 +103,8 @@ async def _elicited(context: ServerRequestContext[Any, Any], call: Call, questio
             await anyio.sleep(BEAT)
             await call.alive("waiting for a person")
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beat)
-        form = await context.session.elicit_form(_message(question), _form(question), context.request_id)
-        tasks.cancel_scope.cancel()
-    return form
+    async with beside(beat):
+        return await context.session.elicit_form(_message(question), _form(question), context.request_id)
 
 
 def _allowed(answer: ElicitResult) -> bool:

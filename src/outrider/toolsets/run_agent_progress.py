@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import anyio
 
+from outrider.core.beside import beside
 from outrider.core.context import Call
 
 Style = Literal["accumulated", "deltas"]
@@ -87,10 +88,8 @@ class Feed:
         """
         self._facts = facts
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._pump)
+            async with beside(self._pump):
                 yield
-                tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(1):
                 await self._flush(last=True)

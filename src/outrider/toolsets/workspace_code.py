@@ -1,13 +1,13 @@
 """Code and commands of a model, run in the session's workspace and kept in there."""
 
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 from pydantic import BaseModel, Field
 
+from outrider.core.beside import beside
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
@@ -202,8 +202,7 @@ async def _place(workspaces: Workspaces, call: Call) -> Workspace:
     return await anyio.to_thread.run_sync(workspaces.of, call)
 
 
-@asynccontextmanager
-async def _signs_of_life(call: Call, seconds: float) -> AsyncGenerator[None]:
+def _signs_of_life(call: Call, seconds: float) -> AbstractAsyncContextManager[None]:
     """Tells the caller now and then that the code still runs: hosts give up on silence."""
 
     async def beat() -> None:
@@ -213,9 +212,4 @@ async def _signs_of_life(call: Call, seconds: float) -> AsyncGenerator[None]:
             spent += BEAT
             await call.progress(min(spent, seconds), seconds, f"running for {spent:.0f} s")
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(beat)
-        try:
-            yield
-        finally:
-            group.cancel_scope.cancel()
+    return beside(beat)

@@ -1,0 +1,27 @@
+"""Code that cannot be started is answered with why and what to do, not as a bug (contracts 1.1)."""
+
+from pathlib import Path
+
+import pytest
+
+import sqlite
+from outrider.app import open_app
+from outrider.core.context import Call
+from outrider.core.errors import NotConfigured
+from outrider.settings import load
+from outrider.workspace.sandbox.seccomp import supported
+
+pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
+
+
+async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot_enter(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    flags = {"toolsets": ["workspace"], "tools": {"stakes": {"*": "never_ask"}}}
+    async with open_app(sqlite.prepared(load(flags, environ={}, home=tmp_path, workspace=tmp_path))) as app:
+        try:
+            ran = await app.call("execute_shell", Call(session="mine"), command="echo $((6 * 7))")
+        except NotConfigured as error:  # for root, whose code runs as somebody else, where there are no namespaces
+            assert error.code in ("private_folder", "no_isolation")
+            assert error.hint
+        else:
+            assert ran.data["stdout"] == "42\n"
