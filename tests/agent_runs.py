@@ -13,6 +13,7 @@ import fakes
 import sqlite
 from forked import Nursery
 from model_apis import ModelServer, Script
+from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run
 from outrider.agents.stream import RunEvent
@@ -80,7 +81,7 @@ async def begin(
     agent = Agent(**(described | fields), budgets=Budgets(**(budgets or {})))
     conversation = await app.runs.conversations.create(Call(), agent.name, title="test")
     call = above.call("call_of_another") if above else Call(identity="ann")
-    return await app.runs.start(agent, query, call, conversation=conversation, toolsets=add)
+    return await app.runs.start(agent, Assignment(query, add), call, conversation)
 
 
 @asynccontextmanager

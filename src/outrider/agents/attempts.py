@@ -10,24 +10,21 @@ from typing import Any
 import anyio
 
 from outrider.agents.admission import Spending
-from outrider.agents.approvals import Questions
 from outrider.agents.conversations import message_of
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Meter, Usage
-from outrider.agents.models.access import WAYS, Access, Models, borrowed
+from outrider.agents.means import Means
+from outrider.agents.models.access import WAYS, Access, borrowed
 from outrider.agents.outcome import Outcome, broken, bug, is_outage
-from outrider.agents.remote import Servers, kept
+from outrider.agents.remote import kept
 from outrider.agents.rights import restricted
 from outrider.agents.run import ENDED, WORKING, Run, RunRows
-from outrider.agents.sealing import Sealing
-from outrider.agents.settings import AgentsSettings, Api
+from outrider.agents.settings import Api
 from outrider.agents.steps import Steps, Superseded
 from outrider.agents.stream import Pen, Streams
 from outrider.agents.tools import Hands
 from outrider.core.collecting import keep_imports
 from outrider.core.context import Lender
-from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError
 from outrider.core.toolbox import Toolbox
 
@@ -39,7 +36,6 @@ class Attempts:
 
     Args:
         worker: This process's name, by which a run's row says whose it is.
-        toolboxes: The served tools and all of the house's.
 
     Attributes:
         active: The attempts under way, by run.
@@ -50,40 +46,21 @@ class Attempts:
         spending: Asked before each request to a model, where money is limited: runs at the same time share it.
     """
 
-    def __init__(  # noqa: PLR0913 - all that runs need of the house
-        self,
-        worker: str,
-        database: Database,
-        settings: AgentsSettings,
-        models: Models,
-        guard: Guard,
-        *,
-        streams: Streams,
-        toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
-        questions: Questions,
-        sealing: Sealing,
-        servers: Servers | None,
-    ) -> None:
+    def __init__(self, worker: str, means: Means, streams: Streams) -> None:
         self.active: dict[str, asyncio.Task[Any]] = {}
         self.closing = False
-        self.steps = Steps(database, worker)
+        self.steps = Steps(means.database, worker)
         self.meters: dict[str, Meter] = {}
         self.lenders: dict[str, Lender] = {}
         self.spending: Spending | None = None
         self._worker = worker
         self._streams = streams
-        self._rows = RunRows(database)
-        self._settings = settings
-        self._models = models
-        self._guard = guard
-        self._toolboxes = toolboxes
-        self._questions = questions
-        self._servers = servers
-        self._sealing = sealing
+        self._means = means
+        self._rows = RunRows(means.database)
 
     async def boxes(self) -> tuple[Toolbox, Toolbox]:
         """The served tools and all, with the agents that there are now."""
-        boxes = self._toolboxes()
+        boxes = self._means.toolboxes()
         for each in boxes:
             await each.refresh()
         return boxes
@@ -154,9 +131,10 @@ class Attempts:
     async def _hands(self, run: Run, pen: Pen) -> Hands:
         agent = Agent.model_validate(run.definition).model_copy(update={"origin": "home"})
         every = (await self.boxes())[1]
-        remote = await kept(self._servers, agent.mcp, set(agent.tools) - set(every.tools)) if self._servers else {}
+        servers = self._means.servers
+        remote = await kept(servers, agent.mcp, set(agent.tools) - set(every.tools)) if servers else {}
         toolbox = restricted(every, agent, remote)
-        return Hands(run, toolbox, self.steps, self._questions, pen, width=self._settings.width)
+        return Hands(run, toolbox, self.steps, self._means.questions, pen, width=self._means.settings.width)
 
     async def _thought(self, run: Run, hands: Hands, pen: Pen, meter: Meter) -> Outcome:
         chain = await self._chain(run)
@@ -169,8 +147,8 @@ class Attempts:
         work = runtime.Attempt(
             run=run,
             chain=chain,
-            guard=self._guard,
-            sealing=self._sealing,
+            guard=self._means.guard,
+            sealing=self._means.sealing,
             hands=hands,
             pen=pen,
             meter=meter,
@@ -193,7 +171,7 @@ class Attempts:
     async def _chain(self, run: Run) -> list[Access]:
         """The models that the run may ask. Raises NotConfigured and InvalidInput."""
         if not run.state.get("lent"):
-            return await self._models.chain(Agent.model_validate(run.definition).model)
+            return await self._means.models.chain(Agent.model_validate(run.definition).model)
         if run.id not in self.lenders:
             raise NotConfigured(
                 "the client that lent its model to this run is gone",
@@ -208,7 +186,7 @@ class Attempts:
         state: dict[str, Any] = run.state | {"seconds": round(meter.seconds, 3)}
         if hands is not None:
             state |= {"citations": hands.citations, "files": hands.files}
-        thoughts = outcome.thoughts if self._settings.keep_thoughts else ""
+        thoughts = outcome.thoughts if self._means.settings.keep_thoughts else ""
         values: dict[str, Any] = {
             "status": status,
             "stop_reason": outcome.reason,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from outrider.agents.conversations import Conversation
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Usage
 from outrider.core.context import Call, RunContext
@@ -276,15 +277,13 @@ class RunRows:
         return await self._database.short(lambda connection: list(connection.execute(query).scalars()), write=False)
 
 
-def new_row(  # noqa: PLR0913 - a row has many columns
+def new_row(
     agent: Agent,
     query: str,
     call: Call,
+    conversation: Conversation,
     *,
-    conversation_id: str,
     message_id: str,
-    depth: int,
-    ancestors: Sequence[str],
     budgets: Budgets,
     state: Mapping[str, Any],
     history: list[Any] | None,
@@ -292,15 +291,15 @@ def new_row(  # noqa: PLR0913 - a row has many columns
     """The row of a run that begins."""
     now = time.time()
     return _among(call.run) | {
-        "conversation_id": conversation_id,
+        "conversation_id": conversation.id,
         "message_id": message_id,
         "agent": agent.name,
         "definition": agent.model_dump(mode="json"),
         "query": storable(query),
         "status": "queued",
         "attempt": 1,
-        "depth": depth,
-        "ancestors": list(ancestors),
+        "depth": conversation.depth,
+        "ancestors": list(conversation.ancestors),
         "budgets": budgets.model_dump(exclude_none=True),
         "usage": Usage().facts(),
         "answer": "",

@@ -1,33 +1,26 @@
 """Runs of agents: started, followed, resumed and cancelled from any process that opens the database."""
 
 import logging
-import math
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from outrider.agents.admission import Beginning, Spending, admitted
-from outrider.agents.approvals import Questions
-from outrider.agents.conversations import Conversation, Conversations
+from outrider.agents.assignment import Assignment
+from outrider.agents.conversations import Conversation
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Usage
-from outrider.agents.models.access import Models
+from outrider.agents.means import Means
 from outrider.agents.run import Run, RunRows, new_row
-from outrider.agents.settings import AgentsSettings
 from outrider.agents.stream import RunEvent, Streams
 from outrider.core.context import Call, Lender
-from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError, Refused
 from outrider.core.grant import Grant
-from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from outrider.agents.remote import Servers
-    from outrider.agents.sealing import Sealing
     from outrider.agents.steps import Steps
     from outrider.agents.worker import Worker
 
@@ -40,46 +33,19 @@ class Runs:
 
     The engine and the libraries of models are loaded at the first run; following and reading need neither.
 
-    Args:
-        database: Holds everything about runs.
-        toolboxes: The served tools and all of the house's. Agents of a workspace's file get of the served ones only,
-            because such a file may choose and not widen.
-        guard: Lets requests to models out.
-        sealing: Hides private arguments in what is written down.
-        servers: Other MCP servers that agents may name.
-        kept: Seconds for which the durable engine's own notes are kept.
-
     Attributes:
         beginning: What each run begins in, where there are quotas.
         spending: What each request to a model is asked of, where money is limited.
     """
 
-    def __init__(  # noqa: PLR0913 - all that runs need of the house
-        self,
-        database: Database,
-        settings: AgentsSettings,
-        models: Models,
-        guard: Guard,
-        *,
-        toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
-        questions: Questions,
-        conversations: Conversations,
-        sealing: "Sealing",
-        servers: "Servers | None" = None,
-        kept: float = math.inf,
-    ) -> None:
-        self.streams = Streams(database, settings.stream_ms / 1000)
-        self.questions = questions
-        self.conversations = conversations
-        self._database = database
-        self._rows = RunRows(database)
-        self._settings = settings
-        self._models = models
-        self._guard = guard
-        self._toolboxes = toolboxes
-        self._servers = servers
-        self._sealing = sealing
-        self._kept = kept
+    def __init__(self, means: Means) -> None:
+        self.streams = Streams(means.database, means.settings.stream_ms / 1000)
+        self.questions = means.questions
+        self.conversations = means.conversations
+        self._means = means
+        self._database = means.database
+        self._rows = RunRows(means.database)
+        self._settings = means.settings
         self.beginning: Beginning | None = None
         self.spending: Spending | None = None
 
@@ -88,18 +54,7 @@ class Runs:
         """This process's work on runs; what it needs is loaded with the first."""
         from outrider.agents.worker import Worker
 
-        worker = Worker(
-            self._database,
-            self._settings,
-            self._models,
-            self._guard,
-            streams=self.streams,
-            toolboxes=self._toolboxes,
-            questions=self.questions,
-            sealing=self._sealing,
-            servers=self._servers,
-            kept=self._kept,
-        )
+        worker = Worker(self._means, self.streams)
         worker.answered = self._answered
         worker.limit_spending(self.spending)
         return worker
@@ -120,54 +75,33 @@ class Runs:
         return "_worker" in vars(self) and self._worker.busy
 
     @admitted
-    async def start(
-        self,
-        agent: Agent,
-        query: str,
-        call: Call,
-        *,
-        conversation: Conversation,
-        toolsets: Sequence[str] = (),
-        files: Sequence[dict[str, Any]] = (),
-        budget: Budgets | None = None,
-        message_id: str = "",
-    ) -> Run:
+    async def start(self, agent: Agent, work: Assignment, call: Call, conversation: Conversation) -> Run:
         """Begins a run and returns at once. The same call of the same parent run begins one only once.
 
         Args:
             agent: What it is from now on: tools, stakes and budgets are fixed here.
-            query: What is asked.
+            work: What it is asked.
             call: For whom; `call.run` is the run that asks, if one does.
             conversation: Where it speaks.
-            toolsets: Further toolsets for this run, and other MCP servers by their names.
-            files: What comes with the question, each with `id` and `title`.
-            budget: What the caller allows; the agent's own and the house's budgets hold besides.
-            message_id: The message that it answers; posted now if there is none yet.
 
         Raises:
             NotFound: A tool or toolset that is not offered.
             NotConfigured: No model, or no libraries for agents.
         """
         above = await self._rows.get(call.run.id) if call.run else None
-        agent = await self._frozen(agent, toolsets, above, call.grant)
+        agent = await self._frozen(agent, work.toolsets, above, call.grant)
         model, lender = await self._thinks(agent, call)
         here = above is not None or lender is not None  # the others have not got what these need
         if here or self._settings.runs:
             await self._worker.opened()
-        posted = (
-            message_id
-            or (await self.conversations.post(conversation.id, "user", query, agent=agent.name, files=files)).id
-        )
         row = new_row(
             agent,
-            query,
+            work.query,
             call,
-            conversation_id=conversation.id,
-            message_id=posted,
-            depth=conversation.depth,
-            ancestors=conversation.ancestors,
-            budgets=self._budgets(agent, call, budget),
-            state=_given(files, call, lent=lender is not None),
+            conversation,
+            message_id=work.message_id or await self._posted(work, agent, conversation),
+            budgets=self._budgets(agent, call, work.budget),
+            state=_given(work.files, call, lent=lender is not None),
             history=await self._history(conversation.id, agent.name),
         )
         row |= {"model": model, "executor": self._worker.name if here else None}
@@ -178,10 +112,14 @@ class Runs:
             await self._worker.begin(run.id, run.attempt, here=here)
         return run
 
+    async def _posted(self, work: Assignment, agent: Agent, conversation: Conversation) -> str:
+        asked = await self.conversations.post(conversation.id, "user", work.query, agent=agent.name, files=work.files)
+        return asked.id
+
     async def check(self, agent: Agent) -> None:
         """Raises what `start` would: NotFound for a tool or server that there is not, NotConfigured without a model."""
         await self._frozen(agent, (), None, None)
-        await self._models.chain(agent.model)
+        await self._means.models.chain(agent.model)
 
     def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent]:
         """What happens, as it happens, until the run ends or waits for a person. Raises NotFound."""
@@ -272,10 +210,11 @@ class Runs:
         from outrider.agents.rights import frozen
 
         served, every = await self._worker.boxes()
-        if self._servers is None:
+        servers = self._means.servers
+        if servers is None:
             return frozen(agent, toolsets, above, served=served, every=every, grant=grant)
-        beside = [each for each in toolsets if each in self._servers.names and each not in every.toolsets]
-        remote, added = await offered(self._servers, agent.mcp), await offered(self._servers, beside)
+        beside = [each for each in toolsets if each in servers.names and each not in every.toolsets]
+        remote, added = await offered(servers, agent.mcp), await offered(servers, beside)
         agent = agent.model_copy(update={"mcp": [*agent.mcp, *beside]})
         toolsets = [each for each in toolsets if each not in beside]
         more: dict[str, Any] = {"remote": remote, "added": added, "grant": grant}
@@ -287,9 +226,9 @@ class Runs:
         Raises NotConfigured.
         """
         try:
-            return (await self._models.chain(agent.model))[0].label, None
+            return (await self._means.models.chain(agent.model))[0].label, None
         except NotConfigured as error:
-            chosen = agent.model or self._models.has_default
+            chosen = agent.model or self._means.models.has_default
             if error.code != "no_model" or chosen or call.lends is None:
                 raise
             if agent.tools:

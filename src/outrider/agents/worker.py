@@ -11,23 +11,16 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.agents.admission import Spending
-from outrider.agents.approvals import Questions
 from outrider.agents.attempts import Attempts
 from outrider.agents.bell import WAITING, ring
 from outrider.agents.locks import Locks
-from outrider.agents.models.access import Models
+from outrider.agents.means import Means
 from outrider.agents.queue import Queue
-from outrider.agents.remote import Servers
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
-from outrider.agents.sealing import Sealing
-from outrider.agents.settings import AgentsSettings
 from outrider.agents.stream import Streams
 from outrider.agents.takeover import locks_of, lost
 from outrider.core.collecting import keep_imports
-from outrider.core.db import Database
-from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
-from outrider.core.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from outrider.agents.durable import Engine
@@ -40,9 +33,6 @@ WATCH = 0.4  # seconds between looks for dead workers, and for our own runs that
 class Worker:
     """Works on runs in one process; the engine and the libraries of models are loaded at the first of them.
 
-    Args:
-        kept: Seconds for which the engine's own notes of what it did are kept.
-
     Attributes:
         name: By which other processes know it.
         steps: What the runs have done.
@@ -53,47 +43,23 @@ class Worker:
         answered: Lets a run go on that waits for nobody.
     """
 
-    def __init__(  # noqa: PLR0913 - all that runs need of the house
-        self,
-        database: Database,
-        settings: AgentsSettings,
-        models: Models,
-        guard: Guard,
-        *,
-        streams: Streams,
-        toolboxes: Callable[[], tuple[Toolbox, Toolbox]],
-        questions: Questions,
-        sealing: Sealing,
-        servers: Servers | None = None,
-        kept: float = math.inf,
-    ) -> None:
+    def __init__(self, means: Means, streams: Streams) -> None:
         self.name = f"w_{uuid.uuid4().hex[:16]}"
-        self._attempts = Attempts(
-            self.name,
-            database,
-            settings,
-            models,
-            guard,
-            streams=streams,
-            toolboxes=toolboxes,
-            questions=questions,
-            sealing=sealing,
-            servers=servers,
-        )
+        self._attempts = Attempts(self.name, means, streams)
         self.steps, self.meters = self._attempts.steps, self._attempts.meters
         self.lenders = self._attempts.lenders
         self.boxes, self.below = self._attempts.boxes, self._attempts.below
         self.answered: Callable[[Run], Awaitable[None]] | None = None
         self._streams = streams
-        self._database = database
-        self._rows = RunRows(database)
-        self._settings = settings
-        self._kept = kept
+        self._database = means.database
+        self._rows = RunRows(means.database)
+        self._settings = means.settings
+        self._kept = means.kept
         self._opening = anyio.Lock()
         self._engine: Engine | None = None
         self._locks: Locks | None = None
         self._minding: list[asyncio.Task[None]] = []
-        self._queue = Queue(database, settings.limits)
+        self._queue = Queue(means.database, means.settings.limits)
         self._places: set[str] = set()  # outermost runs that this process has taken
         self._taking = anyio.Lock()
         self._woken = anyio.Event()  # something may have changed

@@ -9,6 +9,7 @@ from outrider.agents.approvals import Questions
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.conversations import Conversations
 from outrider.agents.evaluations import Evaluations
+from outrider.agents.means import Means
 from outrider.agents.models import Models
 from outrider.agents.runs import Runs
 from outrider.app.app import App
@@ -265,11 +266,11 @@ class Building:
     @cached_property
     def runs(self) -> Runs:
         """The agents' work."""
-        runs = Runs(
-            self.database,
-            self.settings.agents,
-            self.models,
-            self.guard,
+        means = Means(
+            database=self.database,
+            settings=self.settings.agents,
+            models=self.models,
+            guard=self.guard,
             toolboxes=lambda: (self.served, self.whole_toolbox()),
             questions=self.questions,
             conversations=self.conversations,
@@ -277,6 +278,7 @@ class Building:
             servers=self.remote,
             kept=self.settings.keep_days * DAY,
         )
+        runs = Runs(means)
         if self.quotas:
             runs.beginning, runs.spending = self.quotas.beginning, self.quotas.spending
         return runs

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import anyio
 
 from outrider.agents.approvals import Questions
+from outrider.agents.assignment import Assignment
 from outrider.agents.catalogue import Catalogue
-from outrider.agents.citations import adopt
 from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run, RunRows
@@ -198,15 +198,7 @@ class Delegation:
             return before
         conversation = await self._conversation(agent, wish, call)
         files = await self._files(wish.files, above, call)
-        return await self.runs.start(
-            agent,
-            wish.query,
-            call,
-            conversation=conversation,
-            toolsets=[_toolset(each) for each in wish.toolsets],
-            files=files,
-            budget=wish.budget,
-        )
+        return await self.runs.start(agent, _assignment(wish, files), call, conversation)
 
     async def _begun_before(self, call: Call) -> Run | None:
         """The run that this very call of a parent began before its process died."""
@@ -267,16 +259,8 @@ class Delegation:
         mention = f":mention[{agent.name}]{{sId={agent.name}}} {lead}{wish.query}"
         files = await self._files(wish.files, above, call)
         posted = await self.conversations.post(conversation.id, "user", mention, agent=agent.name, files=files)
-        run = await self.runs.start(
-            agent,
-            f"{lead}{wish.query}",
-            replace(call, run=None),
-            conversation=conversation,
-            toolsets=[_toolset(each) for each in wish.toolsets],
-            files=files,
-            budget=wish.budget,
-            message_id=posted.id,
-        )
+        work = replace(_assignment(wish, files), query=f"{lead}{wish.query}", message_id=posted.id)
+        run = await self.runs.start(agent, work, replace(call, run=None), conversation)
         return handed_over(run, self.manner.mime_prefix)
 
     async def _place(self, agent: Agent, wish: Wish, call: Call) -> Conversation:
@@ -308,6 +292,8 @@ class Delegation:
         usage = await self.runs.usage(run.id)
         match run.status:
             case "completed" | "partial":
+                from outrider.agents.citations import adopt
+
                 cited = await adopt(self.citations, call, run.answer, run.citations)
                 return answered(run, cited, usage, self.manner.mime_prefix)
             case "blocked":
@@ -354,6 +340,10 @@ def _same_agent(run: Run, name: str) -> None:
             f"this call goes back to a run of agent {run.agent!r}, not of {name!r}",
             hint=f"call agent_run with runId {run.id}, or repeat the call without state to begin a new run",
         )
+
+
+def _assignment(wish: Wish, files: Sequence[dict[str, Any]]) -> Assignment:
+    return Assignment(wish.query, [_toolset(each) for each in wish.toolsets], files, wish.budget)
 
 
 def _toolset(name: str) -> str:

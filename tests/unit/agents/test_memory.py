@@ -23,6 +23,7 @@ from pydantic_ai.models import ModelRequestParameters
 import fakes
 from agent_runs import KEY, Office, begin, flags, office
 from model_apis import Asked, ModelServer, Turn
+from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.runtime.memory import BYTES, Memory
 from outrider.app import open_app
@@ -131,9 +132,9 @@ async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
         agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
         agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
         conversation = await house.app.runs.conversations.create(Call(), "t", title="t")
-        await house.end(await house.app.runs.start(agent, "First.", Call(), conversation=conversation))
+        await house.end(await house.app.runs.start(agent, Assignment("First."), Call(), conversation))
         before = len(house.server.asked)
-        await house.end(await house.app.runs.start(agent, "Second.", Call(), conversation=conversation))
+        await house.end(await house.app.runs.start(agent, Assignment("Second."), Call(), conversation))
     (second,) = house.server.asked[before:]
     assert "Second." in second.text
     assert FINDINGS in second.text

@@ -12,6 +12,7 @@ import postgres
 import sqlite
 from agent_runs import office
 from model_apis import Turn
+from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.queue import Queue, Waiting, chosen
 from outrider.agents.run import RunRows, new_row
@@ -36,14 +37,13 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGener
 async def waiting(database: Database, *users: str, agent: str = "tester", model: str = "acme:one") -> None:
     """One run for each user named, in this order; a run's query is its user and its number."""
     for number, user in enumerate(users):
+        conversation = await Conversations(database).create(Call(identity=user), agent, title="")
         made = new_row(
             Agent(name=agent, description="tests", instructions="Go."),
             f"{user}{number}",
             Call(identity=user),
-            conversation_id="c",
+            conversation,
             message_id="m",
-            depth=0,
-            ancestors=(),
             budgets=Budgets(),
             state={},
             history=None,

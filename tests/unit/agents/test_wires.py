@@ -61,10 +61,11 @@ async def test_a_conversation_goes_on_where_it_was():
         first = await house.run("One?")
         conversation = await house.app.runs.conversations.get(first.conversation_id)
         agent = (await house.app.runs.get(first.id)).definition
+        from outrider.agents.assignment import Assignment
         from outrider.agents.definition import Agent
         from outrider.core.context import Call
 
-        second = await house.app.runs.start(Agent(**agent), "Two?", Call(), conversation=conversation)
+        second = await house.app.runs.start(Agent(**agent), Assignment("Two?"), Call(), conversation)
         ended = await house.end(second)
     assert (first.answer, ended.answer) == ("Turn 0.", "Turn 1.")
     assert "One?" in house.server.asked[1].text

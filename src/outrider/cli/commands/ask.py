@@ -35,6 +35,7 @@ def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, 
 
 
 async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
+    from outrider.agents.assignment import Assignment
     from outrider.agents.definition import Budgets
     from outrider.app import open_app
     from outrider.cli.watch import Watch
@@ -47,7 +48,7 @@ async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json:
             agent = agent.model_copy(update={"model": [chosen["model"]]})
         conversation = await app.runs.conversations.create(call, agent.name, title=question, visibility="listed")
         budget = Budgets(**{name: chosen[name] for name in ("steps", "seconds", "cost") if chosen[name] is not None})
-        started = await app.runs.start(agent, question, call, conversation=conversation, budget=budget)
+        started = await app.runs.start(agent, Assignment(question, budget=budget), call, conversation)
         watch = Watch(app, quiet=chosen["quiet"] or as_json, allow=chosen["yes"], answer=not as_json)
         ended = await watch.until_over(started)
         await _tell(app, ended, as_json=as_json)

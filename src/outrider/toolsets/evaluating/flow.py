@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.agents.approvals import Questions
+from outrider.agents.assignment import Assignment
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
@@ -26,7 +27,6 @@ from outrider.core.result import Result
 from outrider.core.standstill import limit
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import line
-from outrider.toolsets.evaluating.beat import beating
 from outrider.toolsets.evaluating.script import Script, StepOutcome
 from outrider.toolsets.evaluating.wish import Wish, address_of, query_of
 
@@ -179,13 +179,9 @@ class Evaluator:
         conversations: Conversations = self._runs.conversations
         own = replace(_own(call, evaluation), run=call.run)
         conversation = await conversations.create(own, agent.name, title=line(wish.task, 80), parent=call.run)
-        run = await self._runs.start(
-            agent,
-            query_of(evaluation, session_id),
-            own,
-            conversation=conversation,
-            budget=Budgets(seconds=seconds) if seconds else None,
-        )
+        budget = Budgets(seconds=seconds) if seconds else None
+        work = Assignment(query_of(evaluation, session_id), budget=budget)
+        run = await self._runs.start(agent, work, own, conversation)
         await self.evaluations.change(evaluation.id, run_id=run.id)
         return run
 
@@ -196,7 +192,7 @@ class Evaluator:
         self._mind(evaluation.id, run.id)
         task = self._tasks[evaluation.id]
         try:
-            async with beating(call, lambda: self._paused(evaluation)):
+            async with self._beating(evaluation, call):
                 async for event in self._runs.follow(run.id):
                     if event.kind == "tool_started":
                         await call.progress(event.seq, None, str(event.data.get("title") or event.data["tool"]))
@@ -208,6 +204,11 @@ class Evaluator:
                     await asyncio.gather(task, return_exceptions=True)
             raise
         return await self._answer(evaluation.id)
+
+    def _beating(self, evaluation: Evaluation, call: Call) -> AbstractAsyncContextManager[None]:
+        from outrider.toolsets.evaluating.beat import beating
+
+        return beating(call, lambda: self._paused(evaluation))
 
     def _mind(self, evaluation_id: str, run_id: str) -> None:
         """Has somebody wait for a run's end, whichever process began it, and whoever resumed it."""
@@ -232,7 +233,7 @@ class Evaluator:
 
         outcomes: list[StepOutcome] = []
         with limit(seconds) as time_left:
-            async with beating(call, lambda: self._paused(evaluation)):
+            async with self._beating(evaluation, call):
                 await script.run(wish.steps, outcomes)
         sight = await self.watcher.end(evaluation)
         verdict = of_script(outcomes, len(wish.steps), late=time_left.scope.cancelled_caught, wall=_walled(sight))
