@@ -8,7 +8,7 @@ from outrider.browser.cdp import Channel
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
 from outrider.core.egress.proxy import USER, EgressProxy
-from outrider.core.errors import Unavailable
+from outrider.core.errors import OutriderError, Unavailable
 
 # Always refused by the guard, so the request that teaches the browser its credential goes nowhere.
 NOWHERE = "http://255.255.255.255/"
@@ -39,9 +39,9 @@ class Context:
         else:
             self.browser.hosts[self.id] = host
 
-    def reason(self, host: str) -> str | None:
-        """Why the proxy refused a host."""
-        return self.proxy.reason(host) if self.proxy else None
+    def failure(self, url: str) -> OutriderError | None:
+        """Why the proxy knew no way to an address as the browser writes it, if it knew none."""
+        return self.proxy.failure(url) if self.proxy else None
 
     async def new_page(self) -> Page:
         """An empty page."""

@@ -23,6 +23,7 @@ class Load:
     Attributes:
         marks: What it has passed: `shown`, `DOMContentLoaded`, `load`.
         status: Its HTTP status; None for documents that come by no network.
+        url: What was asked for, after redirects.
         refused: The answer is the egress proxy's own, which could or would not let the request through.
     """
 
@@ -89,6 +90,8 @@ class Loading:
         self.ring()
 
     def _asked(self, event: dict[str, Any]) -> None:
+        if event["requestId"] == event.get("loaderId"):
+            self.load(event["loaderId"]).url = event["request"]["url"]
         if event.get("type") not in ENDLESS and not event["request"]["url"].startswith(("data:", "blob:")):
             self._open[event["requestId"]] = time.monotonic()
             self.requests += 1

@@ -15,7 +15,7 @@ from outrider.browser.cdp import ContextGone, Hung
 from outrider.browser.loading import SHOWN
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
-from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
+from outrider.core.errors import InvalidInput, OutriderError, Unavailable
 from outrider.core.tracing import span
 
 BLANK = "about:blank"
@@ -42,10 +42,10 @@ REASONS = {
 
 
 class Why(Protocol):
-    """Tells why the egress proxy refused a host; the browser only says that it did."""
+    """Tells why the egress proxy knew no way to an address; the browser only says that there is none."""
 
-    def reason(self, host: str) -> str | None:
-        """The reason, if the host was refused."""
+    def failure(self, url: str) -> OutriderError | None:
+        """The reason, if there was none the last time."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ async def navigate(
         url: As somebody wrote it.
         guard: Refuses an address before the browser hears of it.
         seconds: For everything; when only the last images are missing, `ready` says so instead.
-        why: Tells why the proxy refused a host.
+        why: Tells why the proxy knew no way to an address.
 
     Raises:
         InvalidInput, Refused: The address may not be opened.
@@ -118,7 +118,7 @@ async def navigate(
     if answer.get("isDownload"):
         return await arrival(page, ready="commit", download=True)
     if error := answer.get("errorText"):
-        raise failure(address, error, why)
+        raise failure(page.loading.load(answer.get("loaderId", "")).url or address, error, why)
     loader = answer.get("loaderId")
     if not loader:  # only the fragment changed
         return await arrival(page)
@@ -127,7 +127,7 @@ async def navigate(
     if ready == "commit" and SHOWN not in load.marks:
         raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later")
     if load.refused:
-        raise await _refused(page, address, load.url, why)
+        raise _unreached(load.url or address, why)
     return await arrival(page, status=load.status, ready=ready)
 
 
@@ -234,12 +234,10 @@ async def _after(page: Page, commits: int, seconds: float) -> Arrival:
 
 def failure(url: str, error: str, why: Why | None) -> OutriderError:
     """The browser's network error as one that says what to do."""
-    from urllib.parse import urlsplit
-
     name = error.removeprefix("net::")
     host = urlsplit(url).hostname or url
-    if name in ("ERR_TUNNEL_CONNECTION_FAILED", "ERR_BLOCKED_BY_CLIENT") and why and why.reason(host):
-        return refusal(url, url, why)
+    if name in ("ERR_TUNNEL_CONNECTION_FAILED", "ERR_BLOCKED_BY_CLIENT") and why and why.failure(url):
+        return _unreached(url, why)
     if name == FORGOTTEN:
         return Unavailable(f"{host}: the browser has forgotten its way out", code="proxy_auth", hint="try again")
     if name.startswith(("ERR_CERT", "ERR_SSL")):
@@ -250,29 +248,18 @@ def failure(url: str, error: str, why: Why | None) -> OutriderError:
     return Unavailable(f"{host}: {words}", code=code, hint="check the address, or try later")
 
 
-async def _refused(page: Page, asked: str, answered: str, why: Why | None) -> OutriderError:
-    """What the egress proxy answered in the site's place: its refusal, or why the site cannot be reached."""
-    error = refusal(asked, answered, why)
-    if isinstance(error, Refused):
-        return error
-    try:
-        said = await page.evaluate_in("outrider", "() => document.body.innerText.slice(0, 500)", timeout=2.0)
-    except OutriderError:
-        return error
-    message, _, hint = str(said or "").strip().partition("\n")
-    return Unavailable(message or error.message, code=error.code, hint=hint.strip() or error.hint)
+def _unreached(url: str, why: Why | None) -> OutriderError:
+    """What the egress proxy knows of a site that it let nobody through to: its refusal, or why there is no way.
 
-
-def refusal(asked: str, answered: str, why: Why | None) -> OutriderError:
-    """The guard's own words about the host that was refused, which a redirect may have named."""
-    from urllib.parse import urlsplit
-
-    host = urlsplit(answered or asked).hostname or ""
-    reason = why.reason(host) if why else None
-    if reason is None:
+    Args:
+        url: The address at which it ended, which a redirect may have named.
+        why: Who knows.
+    """
+    host = urlsplit(url).hostname or ""
+    known = why.failure(url) if why else None
+    if known is None:
         return Unavailable(f"{host} cannot be reached", code="connect", hint="check the address, or try later")
-    message, _, hint = reason.partition("; ")
-    return Refused(message, code="egress", hint=hint)
+    return type(known)(known.message, code=known.code, hint=known.hint)
 
 
 async def wait_for_navigation(page: Page, commits: int, seconds: float) -> bool:

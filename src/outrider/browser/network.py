@@ -10,6 +10,7 @@ from typing import Any
 from outrider.browser.cdp import Channel
 from outrider.browser.loading import answered_by_proxy
 from outrider.browser.redact import clean_url
+from outrider.core.errors import OutriderError
 
 KEPT = 500  # requests of a session
 
@@ -41,13 +42,13 @@ class Network:
     """The requests of one session, the newest 500, and how many there were in all.
 
     Args:
-        reason: Tells why the egress guard refused a host.
+        failure: Tells why the egress proxy knew no way to an address.
     """
 
-    def __init__(self, reason: Callable[[str], str | None] = lambda _: None) -> None:
+    def __init__(self, failure: Callable[[str], OutriderError | None] = lambda _: None) -> None:
         self._requests: OrderedDict[tuple[str, str], Request] = OrderedDict()
         self._begun: dict[tuple[str, str], float] = {}
-        self._reason = reason
+        self._failure = failure
         self._hops = 0
         self.total = 0
 
@@ -114,6 +115,5 @@ class Network:
             request.error = known or (f"{error} ({blocked})" if blocked else error)
 
     def _refusal(self, url: str) -> str | None:
-        from urllib.parse import urlsplit
-
-        return self._reason(urlsplit(url).hostname or "")
+        error = self._failure(url)
+        return "; ".join(filter(None, (error.message, error.hint))) if error else None

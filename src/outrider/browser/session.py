@@ -62,7 +62,7 @@ class Session:
         self.clipboard: Clip | None = None
         self.tabs.on_crash = self._crashed
         self.console = Console()
-        self.network = Network(lambda host: self._context.reason(host) if self._context else None)
+        self.network = Network(lambda url: self._context.failure(url) if self._context else None)
         self.dialogs = Dialogs(options.dialogs or settings.dialogs)
         self.notes: list[str] = []
         self.lost: OutriderError | None = None

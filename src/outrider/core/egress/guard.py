@@ -1,5 +1,6 @@
 """Decides where requests may go, and dials: the vetted address and no other."""
 
+import os
 from collections.abc import Sequence
 
 import anyio
@@ -140,9 +141,11 @@ async def _first(host: str, addresses: Sequence[Address], port: int) -> SocketSt
         raise
     if winner:
         return winner[0]
-    raise Unavailable(f"no connection to {host}:{port}: {reasons[0]}", code="connect")
+    message = f"no connection to {host}:{port}: {reasons[0]}"
+    raise Unavailable(message, code="connect", hint="check the host and the port, or try later")
 
 
 def _reason(error: OSError) -> str:
     cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    return cause.strerror or "it cannot be reached" if cause.errno else "it cannot be reached"
+    number = cause.errno or 0
+    return os.strerror(number).lower() if number > 0 else "it cannot be reached"

@@ -17,7 +17,7 @@ from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailab
 
 HEAD_SECONDS = 10.0  # for a request's head
 DIAL_SECONDS = 8.0  # less than actions in the browser wait for a document, so that they hear why there is none
-REASONS_KEPT = 100
+FAILURES_KEPT = 100
 STATUS: dict[type[OutriderError], int] = {Refused: 403, InvalidInput: 400, Unavailable: 502}
 
 
@@ -30,11 +30,11 @@ class Passing:
         idle: Seconds without a byte after which a connection is closed.
 
     Attributes:
-        reasons: Why a host was refused last, of the latest ones that were.
+        failures: Why there was no connection to a host and port the last time, of the latest to which there was none.
     """
 
     def __init__(self, guard: Guard, credentials: str, *, idle: float) -> None:
-        self.reasons: OrderedDict[str, str] = OrderedDict()
+        self.failures: OrderedDict[tuple[str, int], OutriderError] = OrderedDict()
         self._guard = guard
         self._expected = b"Basic " + b64encode(credentials.encode())
         self._user = credentials.partition(":")[0]
@@ -85,7 +85,10 @@ class Passing:
                 await relay_request(client, request, target, server, self._idle)
             except BROKEN:
                 if not client.answered:
-                    raise Unavailable(f"{host} does not keep to HTTP, or broke off", code="protocol") from None
+                    message = f"{host} does not keep to HTTP, or broke off"
+                    broken = Unavailable(message, code="protocol", hint="try later, or https:// instead of http://")
+                    self._note((host, port), broken)
+                    raise broken from None
 
     @staticmethod
     def _plain(text: str) -> Target:
@@ -97,15 +100,23 @@ class Passing:
     async def _dial(self, host: str, port: int) -> SocketStream:
         try:
             with anyio.fail_after(DIAL_SECONDS):
-                return await self._guard.dial(host, port)
+                stream = await self._guard.dial(host, port)
         except TimeoutError:
-            raise Unavailable(f"no connection to {host}:{port} in time", code="timeout") from None
-        except Refused as error:
-            self._note(host, error)
+            late = Unavailable(
+                f"no connection to {host}:{port} within {DIAL_SECONDS:g} seconds",
+                code="timeout",
+                hint="it may be down, or not reachable from here: try later, or use another site",
+            )
+            self._note((host, port), late)
+            raise late from None
+        except OutriderError as error:
+            self._note((host, port), error)
             raise
+        self.failures.pop((host, port), None)
+        return stream
 
-    def _note(self, host: str, error: Refused) -> None:
-        self.reasons[host] = f"{error.message}; {error.hint}"
-        self.reasons.move_to_end(host)
-        if len(self.reasons) > REASONS_KEPT:
-            self.reasons.popitem(last=False)
+    def _note(self, place: tuple[str, int], error: OutriderError) -> None:
+        self.failures[place] = error
+        self.failures.move_to_end(place)
+        if len(self.failures) > FAILURES_KEPT:
+            self.failures.popitem(last=False)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.listening import stop_listening
+from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
     from outrider.core.egress.passing import Passing
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 USER = "outrider"
 IDLE_SECONDS = 300.0  # without a byte in either direction; WebSockets are quiet for long
 CONNECTIONS = 512
+PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 
 class EgressProxy:
@@ -51,9 +53,16 @@ class EgressProxy:
         """The address as `HTTPS_PROXY` takes it. A secret."""
         return self.url.replace("://", f"://{USER}:{self.token}@")
 
-    def reason(self, host: str) -> str | None:
-        """Why this host was refused last, if it was; browsers hide what a proxy says."""
-        return self._passing.reasons.get(host)
+    def failure(self, url: str) -> OutriderError | None:
+        """Why there was no way to an address the last time, if there was none; browsers hide what a proxy says.
+
+        Refused (code `egress`) by the guard, or Unavailable (`dns`, `connect`, `timeout`, `protocol`).
+        """
+        from urllib.parse import urlsplit
+
+        parts = urlsplit(url)
+        port = parts.port or PORTS.get(parts.scheme, 0)
+        return self._passing.failures.get(((parts.hostname or "").removesuffix("."), port))
 
     async def start(self, path: Path | None = None) -> None:
         """Begins to listen; on a Unix socket at `path`, which has no `url`, if one is given."""

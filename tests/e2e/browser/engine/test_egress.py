@@ -164,7 +164,7 @@ async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
             assert there.title == "On lighthouses"
             with pytest.raises(OutriderError):
                 await session.goto(f"{site.there}/article")
-            assert forward.reason("localhost")
+            assert forward.failure(f"{site.there}/article")
         finally:
             await browsers.aclose()
 
@@ -176,3 +176,32 @@ async def test_one_sessions_credential_opens_no_other_sessions_way(shut_in, site
     assert all(isinstance(way, EgressProxy) for way in ways)
     assert ways[0].url != ways[1].url
     assert ways[0].token != ways[1].token
+
+
+UNREACHED = {
+    "https://gone.example/": ("dns", "the name gone.example has no address"),
+    "https://127.0.0.1:{shut}/": ("connect", "no connection to 127.0.0.1:{shut}: connection refused"),
+    "https://10.0.0.1/": ("egress", "10.0.0.1"),
+}
+
+
+@pytest.mark.parametrize("way", ["straight", "by a redirect"])
+@pytest.mark.parametrize("url", UNREACHED)
+async def test_a_dead_site_is_told_in_the_words_of_the_proxy(site, tmp_path, free_tcp_port, url, way):
+    async def resolve(host: str) -> list[str]:
+        return ["127.0.0.1"] if host == "localhost" else []
+
+    code, words = UNREACHED[url]
+    allow = [*site.guard.policy.settings.allow, f"127.0.0.1:{free_tcp_port}"]
+    browsers = Browsers(BrowserSettings(warm=0), Guard(EgressSettings(allow=allow), resolve), tmp_path)
+    dead = url.format(shut=free_tcp_port)
+    try:
+        session, _ = await browsers.open("test", f"{site.here}/article")
+        with pytest.raises(OutriderError) as caught:
+            await session.goto(dead if way == "straight" else f"{site.here}/to?url={dead}")
+    finally:
+        await browsers.aclose()
+    assert caught.value.code == code
+    assert words.format(shut=free_tcp_port) in caught.value.message
+    assert caught.value.hint
+    assert "ERR_" not in str(caught.value)

@@ -103,11 +103,37 @@ async def test_what_the_guard_refuses_the_proxy_refuses(line, status):
     assert answer.startswith(f"HTTP/1.1 {status}"), answer
 
 
-async def test_the_reason_of_a_refusal_can_be_asked_for_afterwards():
+async def resolved(host):
+    return [] if host == "gone.example" else ["127.0.0.1"]
+
+
+FAILURES = [
+    ("localhost", "egress", "local name"),
+    ("gone.example", "dns", "has no address"),
+    ("127.0.0.1", "connect", "connection refused"),
+]
+
+
+@pytest.mark.parametrize(("host", "code", "words"), FAILURES)
+async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, free_tcp_port):
+    guard = Guard(EgressSettings(allow=["127.0.0.1:*"]), resolved)
+    async with serve_hostile(PAGE) as url, EgressProxy(guard) as proxy:
+        await talk(proxy, f"CONNECT {host}:{free_tcp_port}")
+        await talk(proxy, f"GET {url}")
+        error = proxy.failure(f"wss://{host}.:{free_tcp_port}/x")
+        assert (error.code, words in error.message, bool(error.hint)) == (code, True, True)
+        assert proxy.failure(url) is None
+        assert proxy.failure(f"https://{host}/") is None
+
+
+async def test_a_connection_that_stands_ends_what_was_known_of_its_failure(free_tcp_port):
     async with started() as proxy:
-        await talk(proxy, "CONNECT localhost:443")
-        assert "local name" in (proxy.reason("localhost") or "")
-        assert proxy.reason("example.com") is None
+        url = f"http://127.0.0.1:{free_tcp_port}/"
+        await talk(proxy, f"GET {url}")
+        assert proxy.failure(url).code == "connect"
+        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", free_tcp_port):
+            await talk(proxy, f"CONNECT 127.0.0.1:{free_tcp_port}")
+        assert proxy.failure(url) is None
 
 
 async def test_neither_token_nor_hop_headers_reach_the_server():
