@@ -50,6 +50,7 @@ class Blocks:
         named: Of each block with links, the words of the first.
         jumps: The blocks in which links to places in the page begin.
         rules: The blocks before which a rule is drawn.
+        embeds: What is embedded, by its address: the number of the block behind it, the element that holds it, words.
         headings: The elements that are headings of the first two levels, in order.
         authors: The elements that are marked as naming an author.
         signed: Of each element that says who wrote what it holds, the name.
@@ -72,6 +73,7 @@ class Blocks:
     named: dict[int, str] = field(default_factory=dict)
     jumps: set[int] = field(default_factory=set)
     rules: set[int] = field(default_factory=set)
+    embeds: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     headings: list[int] = field(default_factory=list)
     authors: set[int] = field(default_factory=set)
     signed: dict[int, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from outrider.pages.content.walking.blocks import NEXT_CELL, NUMBER, OPEN, TAGS, Formula, Given
+from outrider.pages.content.walking.embeds import EMBEDDING, UNSEEN, embedded
 from outrider.pages.content.walking.formula import of_drawn, of_math, of_script
 from outrider.pages.content.walking.hiding import CLUES, hides
 from outrider.pages.content.walking.listing import is_listing, is_tool
@@ -31,8 +32,8 @@ TIMES = frozenset({"time", "relative-time", "time-ago"})
 CENTURIES, STAMP = ("19", "20"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")  # a time, as title of another one
 BEARING = frozenset({"mjx-container"})  # elements of the same names that hold the formula, as MathML for screen readers
 DROPPED = (
-    "style", "template", "svg", "object", "applet", "audio", "video", "canvas", "map", "datalist", "select",
-    "textarea", "iframe", "noembed", "noframes", "embed", "head", "title", "rp", "frame", "frameset", "optgroup",
+    "style", "template", "svg", "applet", "canvas", "map", "datalist", "select", "textarea", "noembed", "noframes",
+    "head", "title", "rp", "frame", "frameset", "optgroup",
 )  # fmt: skip
 CHOICES = frozenset({"select", "optgroup", "datalist"})
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
@@ -88,6 +89,15 @@ class Elements(Passage):
         return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG
 
     def _drop(self, _node: Any, _tag: str) -> int:
+        return DROP
+
+    def _embed(self, node: Any, tag: str) -> int:
+        """What is embedded: nothing that it holds is shown."""
+        given = node.attributes
+        if not self._hides(node, tag, given):
+            address, words = embedded(node, tag, given)
+            if address and not (self.current >= 0 and self.page.elements[self.current][3] & UNSEEN):
+                self.embed(address, words)
         return DROP
 
     def _option(self, node: Any, tag: str) -> int:
@@ -359,9 +369,10 @@ class Elements(Passage):
         **dict.fromkeys(DROPPED, _drop),
         **dict.fromkeys(IGNORED, _ignore),
         **dict.fromkeys(INLINE, _inline),
-        "a": _link, "br": _break, "img": _image, "hr": _rule, "math": _math, "noscript": _noscript, "script": _script,
-        "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input, "dialog": _dialog,
-        "": _named,
+        **dict.fromkeys(EMBEDDING, _embed),
+        "a": _link, "br": _break, "img": _image, "amp-img": _image, "hr": _rule, "math": _math, "noscript": _noscript,
+        "script": _script, "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input,
+        "dialog": _dialog, "": _named,
     }  # fmt: skip
     # What happens at the end of an element, by the number that its action gave.
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (

@@ -23,7 +23,7 @@ TOLD = 5  # characters from which words that stand twice, one behind the other, 
 LONG_CELL = 160  # characters of a cell from which a row is layout
 BESIDE = 4  # pieces between a formula and the picture of it
 WAITING = 3  # pictures that wait for the next block with words
-LINKS = 20_000
+LINKS, EMBEDS = 20_000, 500
 TEXT_LIMIT = 2_000_000  # characters of all blocks together
 BLOCKS = 15_000  # 1,497 pages have at most 11,000
 SOUNDS = ("", "", "", " ", " ", " ", " ")  # what a piece that is no text is in the words of a block
@@ -110,6 +110,14 @@ class Passage:
         self.images += 1
         self.pieces.append((IMAGE, given))
         self.page.images.append(given)
+
+    def embed(self, address: str, words: str) -> None:
+        """Something embedded, behind the words at hand; the same one is told once."""
+        page, at = self.page, len(self.page.texts) + self.filled
+        if address in page.embeds or len(page.embeds) >= EMBEDS:
+            return
+        page.embeds[address] = at, self.current, words
+        page.links.append((address, at, words))
 
     def mark(self, tag: str) -> None:
         """Emphasis or code begins; it ends with `end_mark`."""

@@ -120,6 +120,10 @@ class Phrase:
         text = "".join(out)
         return " ".join((EMPTY.sub("", text) if END in text else text).split())
 
+    def link(self, words: str, address: str) -> str:
+        """A link that stands by itself."""
+        return begun(settled(self._linked(escaped(words), address)))
+
     def _written(self, pieces: list[Piece]) -> str:
         """A paragraph with single spaces; line breaks are zeros."""
         strict, said = self.style.links == "references", ""

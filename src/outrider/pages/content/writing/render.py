@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from outrider.pages.content.walking.blocks import NEXT_CELL, NUMBER, OPEN, Blocks, Piece
 from outrider.pages.content.walking.listing import CODE, code_of, language_of, line_numbers, source_of
 from outrider.pages.content.writing.echoes import without_echoes, without_emptied
+from outrider.pages.content.writing.embeds import Embed, embeds_among
 from outrider.pages.content.writing.emphasis import clear
 from outrider.pages.content.writing.escape import escaped, headed
 from outrider.pages.content.writing.footnotes import footnotes_of, without_mark
@@ -37,6 +38,8 @@ def text_of(page: Blocks, writer: "Writer") -> str:
     if heads:
         told = zip(chosen, plain, strict=True)
         plain = [f"{heads[number]}\n\n{text}" if number in heads else text for number, text in told]
+    for at in sorted(writer.shown, reverse=True):
+        plain[at:at] = writer.shown[at]
     return "\n\n".join(filter(None, plain))
 
 
@@ -60,6 +63,8 @@ class Writer:
         heads: What stands before blocks that begin a post.
         ways: Blocks of notes that are no more than a way back.
         rules: The blocks ahead before which a rule is drawn, in order.
+        embeds: What is embedded ahead, each with the number of chosen blocks before it.
+        shown: What was embedded: its words by the number of blocks in `order` before them.
         tight, held, detail, paragraph, whole, named: Kind, holders and `dd` of what was put down last; whether it was
             a paragraph, or a table or listing, or a term in an item.
     """
@@ -77,6 +82,8 @@ class Writer:
     heads: dict[int, str] = field(default_factory=dict)
     ways: set[int] = field(default_factory=set)
     rules: list[int] = field(default_factory=list)
+    embeds: list[tuple[int, Embed]] = field(default_factory=list)
+    shown: dict[int, list[str]] = field(default_factory=dict)
     tight: int = 0
     held: tuple[int, ...] = ()
     detail: int = -1
@@ -99,24 +106,32 @@ class Writer:
         chosen = without_echoes(self.page, chosen)
         self.order = chosen + told
         self.rules = sorted(self.page.rules)
+        self.embeds = embeds_among(self.page, chosen) if self.page.embeds else []
         at = 0
         while at < len(chosen):
             number = chosen[at]
             place = self.places.of(self.page.rows[number][0])
             if self.rules:
                 self._rule(number, place)
+            if self.embeds:
+                self._embed(at)
             if number in self.heads:
                 self._head(self.heads[number])
             at = self._next(chosen, at, place)
-        for label, blocks in notes.blocks.items():
+        self._embed(at)
+        self._notes(notes.blocks)
+        if self.phrase.references:
+            self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
+        return "".join(self.parts[1:])
+
+    def _notes(self, notes: dict[str, list[int]]) -> None:
+        """The footnotes, behind all else."""
+        for label, blocks in notes.items():
             text = " ".join(filter(None, [self.phrase.line(self.page.pieces[number]) for number in blocks]))
             if not text:  # no more than a way back
                 self.ways.update(blocks)
                 text = escaped(" ".join([self.page.texts[number] for number in blocks]))
             self._add(f"[^{label}]: {without_mark(text, label)}", NOTE, joins=self.tight == NOTE)
-        if self.phrase.references:
-            self._add("\n".join([f"[{number}]: {address}" for address, number in self.phrase.references.items()]))
-        return "".join(self.parts[1:])
 
     def _rule(self, number: int, place: Place) -> None:
         """A rule, where the page draws one between what was put down last and this block, and no item holds it."""
@@ -124,6 +139,15 @@ class Writer:
         if passed and self.parts and not place.holders:
             self._add("---")
         del self.rules[:passed]
+
+    def _embed(self, at: int) -> None:
+        """What is embedded before the chosen block of this number, and behind what was put down last."""
+        while self.embeds and self.embeds[0][0] <= at:
+            _, (_, holder, address, words) = self.embeds.pop(0)
+            place = self.places.of(holder)
+            if place.pre < 0:
+                self._put(self.phrase.link(words, address), place)
+                self.shown.setdefault(at, []).append(words)
 
     def _next(self, chosen: list[int], at: int, place: Place) -> int:
         """Puts down what begins with a block; where it ends."""
