@@ -1,12 +1,15 @@
 """What fuzzing found, as small as it could be made: none of it may come back."""
 
 import re
+import struct
+import tracemalloc
 from collections import Counter
 
 import pytest
 
 from documents import read
 from outrider import extract
+from outrider.core.errors import Unavailable
 
 URL = "https://site.example/folder/page"
 WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
@@ -144,3 +147,17 @@ def test_posts_in_the_cells_of_a_table_name_their_authors():
     )
     document = extract(f"<table><tr><td><p>Lights</p>{posts}<tr><td colspan=2>End</table>")
     assert words(document.markdown) == words(document.text)
+
+
+def test_a_compound_file_whose_tables_name_one_sector_again_and_again_takes_no_more_room_than_it_has():
+    header = struct.pack("<8s22xHH34xLL109L", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 9, 6, 0, 1, *[0] * 109)
+    body = header[:512].ljust(512, b"\x00") + struct.pack("<128L", *[0] * 128) * 400
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unavailable) as caught:
+            read(body, "x.msg")
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert caught.value.code == "broken_file"
+    assert held < 20 * len(body)

@@ -49,6 +49,7 @@ class Compound:
         if shift not in (9, 12) or mini != 6:
             raise BrokenCompound("its header is damaged")
         self._size = 1 << shift
+        self._sectors_in = len(body) >> shift
         self._fat = self._table(self._difat())
         first, cutoff, mini_first = struct.unpack_from("<L4xLL", body, 48)
         self._cutoff = cutoff
@@ -58,7 +59,7 @@ class Compound:
             for each in reversed(self._listed)
             if each.kind in (STREAM, ROOT)
         }
-        self._mini_fat = self._table(list(self._chain(mini_first, self._fat)))
+        self._mini_fat = self._table(list(self._chain(mini_first, self._fat, self._sectors_in)))
         root = self._entries.get("", (0, 0))
         self._mini = b"".join(self._sectors(root[0]))[: root[1]]
 
@@ -80,7 +81,9 @@ class Compound:
     def _read(self, first: int, size: int) -> bytes:
         if size >= self._cutoff:
             return b"".join(self._sectors(first))[:size]
-        pieces = (self._mini[at * 64 : at * 64 + 64] for at in self._chain(first, self._mini_fat))
+        pieces = (
+            self._mini[at * 64 : at * 64 + 64] for at in self._chain(first, self._mini_fat, len(self._mini) // 64)
+        )
         return b"".join(pieces)[:size]
 
     def _difat(self) -> list[int]:
@@ -91,7 +94,10 @@ class Compound:
             *more, at = self._numbers(self._sector(at))
             found += more
             left -= 1
-        return [each for each in found if each < FREE]
+        found = [each for each in found if each < FREE]
+        if len(set(found)) < len(found):  # a table that is larger than its file
+            raise BrokenCompound("its table of sectors is damaged")
+        return found
 
     def _table(self, sectors: list[int]) -> list[int]:
         return [number for each in sectors for number in self._numbers(self._sector(each))]
@@ -104,11 +110,11 @@ class Compound:
         return self._body[(number + 1) * self._size : (number + 2) * self._size]
 
     def _sectors(self, first: int) -> Iterator[bytes]:
-        return (self._sector(at) for at in self._chain(first, self._fat))
+        return (self._sector(at) for at in self._chain(first, self._fat, self._sectors_in))
 
-    def _chain(self, first: int, table: list[int]) -> Iterator[int]:
-        """The numbers of a chain; one that bites its own tail is damaged."""
-        at, left = first, len(table)
+    def _chain(self, first: int, table: list[int], most: int) -> Iterator[int]:
+        """The numbers of a chain; one that is longer than all there is bites its own tail, and is damaged."""
+        at, left = first, most + 1  # the last one may be cut
         while at < FREE:
             if at >= len(table) or left <= 0:
                 raise BrokenCompound("its table of sectors is damaged")
