@@ -13,7 +13,7 @@ import anyio
 from rich.markup import escape
 
 from demo import hosts, library, researcher, workbench
-from demo.agent import Agent, Answer, command_line, connected
+from demo.agent import Agent, Answer, command_line, connected, stop
 from demo.evidence import Quote, best, holds
 from demo.stage import Stage, Step
 
@@ -30,7 +30,11 @@ async def main(question: str) -> int:
     stage = Stage()
     stage.say(f"[bold]Outrider[/], asked: [bold cyan]{escape(question)}[/]")
     with tempfile.TemporaryDirectory(prefix="outrider-demo-") as folder:
-        found = await online(stage, Path(folder), question) or await offline(stage, Path(folder), question)
+        try:
+            found = await online(stage, Path(folder), question) or await offline(stage, Path(folder), question)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stop(Path(folder))
     if not found:
         stage.say("\n[red]No evidence was found for this question.[/]")
         return 1

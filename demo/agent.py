@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
@@ -76,6 +77,12 @@ async def connected(
         transport = stdio_client(server, errlog=log)
         async with Client(transport, elicitation_callback=person, message_handler=heard) as client:
             yield Agent(client)
+
+
+async def stop(home: Path) -> None:
+    """Ends the process that all servers of `home` share, and with it the browser; otherwise it waits for hosts."""
+    command = [sys.executable, "-m", "outrider", "daemon", "stop"]
+    await anyio.run_process(command, check=False, cwd=home, env=dict(os.environ) | {"HOME": str(home)})
 
 
 def command_line(settings: tuple[str, ...]) -> str:

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
     assert_an_agent_has_asked_and_answered(printed, "createSession", said, "Pydoc: package concurrent.futures")
     assert "It is open. I take a look." in printed
     assert_a_report_was_made(printed)
+    await assert_nothing_is_left(printed)
 
 
 async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
@@ -116,6 +119,22 @@ async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
     assert "No evidence was found for this question." in printed
     assert "claude mcp add" not in printed
     assert "run_researcher" not in printed
+    await assert_nothing_is_left(printed)
+
+
+async def assert_nothing_is_left(printed: str) -> None:
+    """Neither the demo's folder nor, a moment later, a process that works in it."""
+    folder = re.findall(r"its data in (\S+)\)", printed)[0]
+    assert not Path(folder).exists()
+    with anyio.fail_after(20):
+        while any(folder in line for line in command_lines()):
+            await anyio.sleep(0.05)
+
+
+def command_lines() -> Iterator[str]:
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            yield process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
 
 def assert_an_agent_has_asked_and_answered(printed: str, asked: str, answer: str, source: str) -> None:
