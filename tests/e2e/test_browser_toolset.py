@@ -105,6 +105,16 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
     assert typed.structured_content["ok"]
 
 
+async def test_a_click_that_leads_to_a_silent_server_ends_when_the_operator_says(tmp_path: Path):
+    with anyio.fail_after(PATIENCE):
+        async with desk(tmp_path, arrival_seconds=0.4) as at:
+            session = await at.open("/article")
+            await at.js(session, "document.querySelector('#next').href = '/never'")
+            with anyio.fail_after(8):
+                clicked = await at.call("clickElement", sessionId=session, selector="#next")
+    assert f"the page is on its way to {at.house.site}/never, which has not answered yet" in said(clicked)
+
+
 async def test_without_a_browser_the_answer_is_the_command_that_installs_one(tmp_path: Path):
     async with desk(tmp_path, executable="/no/such/browser") as at:
         failed = await at.call("createSession", url=f"{at.house.site}/form")

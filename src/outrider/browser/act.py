@@ -20,7 +20,7 @@ from outrider.browser.outline import limited
 from outrider.browser.page import Button, Page
 from outrider.browser.resolve import Place, Point, Reach, Target, target
 from outrider.browser.snapshot import Eyes
-from outrider.browser.watch import NAVIGATION_SECONDS, Watch
+from outrider.browser.watch import Watch
 
 Settle = Literal["auto", "none"]
 TRIES = 3
@@ -174,7 +174,7 @@ class Hands:
     async def _settled(self, frame: Frame, ref: str, watch: Watch, settle: Settle | None) -> dict[str, Any]:
         waits = self.waits(settle)
         call = self.eyes.scripts.call
-        patience = NAVIGATION_SECONDS if waits else LANDED_SECONDS
+        patience = self.page.patience if waits else LANDED_SECONDS
         try:
             told = await self.unless_blocked(call(frame, "settle", ref, {"wait": waits}), watch, patience) or {}
             if waits and not watch.starting and self.page.loading.busy(watch.began):

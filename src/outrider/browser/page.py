@@ -21,6 +21,7 @@ Dress = Callable[[Channel], list[asyncio.Future[dict[str, Any]]]]
 FOLLOWED = [*({"type": kind, "exclude": True} for kind in ("page", "tab", "browser")), {}]
 BUTTONS = {"none": 0, "left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
 INPUT_SECONDS = 10.0
+ARRIVAL_SECONDS = 10.0
 
 
 class Clip(Protocol):
@@ -41,6 +42,7 @@ class Page:
         loading: What its documents and requests are doing.
         opener: The page that opened it, for a pop-up.
         clipboard: Sees to it that keys copy and paste within its session; None leaves it to the browser.
+        patience: Seconds that an action waits for the document to which it leads.
         lost: Why nothing can be asked of it any more: closed, or crashed.
     """
 
@@ -50,6 +52,7 @@ class Page:
         self.frames = Frames()
         self.loading = Loading()
         self.opener: str | None = None
+        self.patience = ARRIVAL_SECONDS
         self.lost: PageGone | None = None
         self.crashed = False
         self.clipboard: Clip | None = None

@@ -288,7 +288,7 @@ class Session:
         """Sets up a page before its first document runs."""
         if self.tabs.full:
             return
-        page.clipboard = self.clipboard
+        page.clipboard, page.patience = self.clipboard, self._settings.arrival_seconds
         page.frames.watch(self._belongings.visited)
         for dress in (self.console.dress, self.network.dress, self.dialogs.dress):
             await page.wear(dress)

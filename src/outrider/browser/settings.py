@@ -40,6 +40,9 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     )
     warm: int = Field(1, ge=0, le=5, description="Empty sessions kept ready, so that the next one opens at once")
     navigation_seconds: float = Field(30, gt=0, le=300, description="Time for one navigation")
+    arrival_seconds: float = Field(
+        10, gt=0, le=300, description="Seconds that an action waits for the document to which it leads"
+    )
     download_bytes: int = Field(200_000_000, ge=0, description="Largest download; 0 refuses downloads")
     state_key: SecretStr | None = Field(None, description="Passphrase that encrypts saved states")
 

@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from outrider.browser.page import Page
 
-NAVIGATION_SECONDS = 10.0
-
 
 class Watch:
     """Listens to a page for as long as the context is open.
@@ -70,7 +68,7 @@ class Watch:
         """Waits until the document on its way has been read; gives up after some seconds."""
         waited = 0.0 if self.committed else time.monotonic() - self.started
         try:
-            async with asyncio.timeout(max(NAVIGATION_SECONDS - waited, 0.0)):
+            async with asyncio.timeout(max(self._page.patience - waited, 0.0)):
                 while not (self.loaded or self.downloads or self.is_blocked):
                     self._changed.clear()
                     await self._changed.wait()

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 import fakes
+from outrider.browser.act import Settle
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from zoo.visiting import Visit, Visiting
 
@@ -198,7 +199,10 @@ async def test_without_settling_the_press_is_still_proven_but_nothing_is_told(vi
     assert await on.js("panel.hidden") is False
 
 
-async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(visit: Visiting) -> None:
+@pytest.mark.parametrize("settle", ["auto", "none"])
+async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waited_for(
+    visit: Visiting, settle: Settle
+) -> None:
     asked, enough = anyio.Event(), anyio.Event()
 
     async def says_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -208,8 +212,9 @@ async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waite
 
     async with fakes.serve_bytes(says_nothing) as base:
         on = await visit(f"<a id=away href='{base}/form'>Away</a>")
-        with anyio.fail_after(20):
-            outcome = await on.hands.click("#away", settle="none")
+        on.page.patience = 0.5
+        with anyio.fail_after(8):
+            outcome = await on.hands.click("#away", settle=settle)
             await asked.wait()
         enough.set()
     assert outcome.note.startswith(f"the page is on its way to {base}/form, which has not answered yet")
