@@ -87,13 +87,14 @@ class Candidates:
 
     @classmethod
     def of_all(cls, found: Sequence["Candidates"]) -> "Candidates":
-        """The candidates of several stores as those of one search."""
+        """The candidates of several stores, or of several indexes, as those of one search."""
         frequency: dict[str, int] = {}
         for each in found:
             for term, count in each.frequency.items():
                 frequency[term] = frequency.get(term, 0) + count
         postings = [posting for each in found for posting in each.postings]
-        return cls(postings, sum(each.chunks for each in found), sum(each.words for each in found), frequency)
+        chunks, words = sum(each.chunks for each in found), sum(each.words for each in found)
+        return cls(postings, chunks, words, frequency, [store for each in found for store in each.behind])
 
 
 def terms_of(words: Sequence[tuple[str, ...]]) -> list[str]:

@@ -82,8 +82,7 @@ class Http:
             content: The body, as it is.
             limits: How long, how much, how many hops.
             cut: A longer body is cut instead of refused.
-            trusted: The address comes from the operator: private ones and all ports are fine, for
-                this origin.
+            trusted: The address comes from the operator: private ones and all ports are fine, for this origin.
 
         Returns:
             The reply, whatever its status.
@@ -91,8 +90,7 @@ class Http:
         Raises:
             Refused: code `egress`; the message names what was refused, the hint the setting.
             InvalidInput: code `bad_url` or `bad_header`.
-            Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`,
-                `redirects` or `headers`.
+            Unavailable: code `dns`, `connect`, `tls`, `timeout`, `too_large`, `protocol`, `redirects` or `headers`.
         """
         from outrider.core.egress.exchange import Ask, given_body, given_headers
 

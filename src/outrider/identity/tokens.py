@@ -85,10 +85,7 @@ class Tokens:
         """
         from outrider.identity.tables import tokens
 
-        person = checked_person(person)
-        if role not in ROLES:
-            raise InvalidInput(f"role: {role!r} is none", hint=f"one of {', '.join(ROLES)}")
-        _check_places(person, workspaces, await Workspaces(self._database).of(person))
+        person = await self._allowed(person, role, workspaces)
         now, made = time.time(), secret.made()
         row = {
             "id": f"tok_{uuid.uuid4().hex[:16]}",
@@ -104,6 +101,14 @@ class Tokens:
         async with self._database.write() as connection:
             await connection.execute(tokens.insert(), [row])
         return await self.get(row["id"]), made
+
+    async def _allowed(self, person: str, role: Role, workspaces: Sequence[str]) -> str:
+        """The person's name as it is kept. Raises InvalidInput where a token may not be made so."""
+        person = checked_person(person)
+        if role not in ROLES:
+            raise InvalidInput(f"role: {role!r} is none", hint=f"one of {', '.join(ROLES)}")
+        _check_places(person, workspaces, await Workspaces(self._database).of(person))
+        return person
 
     async def get(self, token_id: str) -> Token:
         """What is known of it. Raises NotFound."""

@@ -25,6 +25,23 @@ def knock(place: Place) -> "sockets.socket":
     return _by_file(place)
 
 
+class Meeting:
+    """Closes the connection where the two ends do not come to know each other. Raises Gone where nobody is there."""
+
+    def __init__(self, connection: "sockets.socket") -> None:
+        self._connection = connection
+
+    def __enter__(self) -> "sockets.socket":
+        self._connection.settimeout(WAIT)
+        return self._connection
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            self._connection.close()
+        if isinstance(error, OSError):
+            raise Gone from None
+
+
 def _by_file(place: Place) -> "sockets.socket":
     if not place.short:
         raise Gone
@@ -32,18 +49,10 @@ def _by_file(place: Place) -> "sockets.socket":
         place.check_own(place.socket)
     except FileNotFoundError:
         raise Gone from None
-    connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
-    try:
-        connection.settimeout(WAIT)
+    with Meeting(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as connection:
         connection.connect(place.socket)
         if peer(connection) not in (os.geteuid(), None):
             raise Untrusted(f"{place.socket} is answered by somebody else")
-    except OSError:
-        connection.close()
-        raise Gone from None
-    except Untrusted:
-        connection.close()
-        raise
     return connection
 
 
@@ -60,9 +69,7 @@ def _on_loopback(place: Place) -> "sockets.socket":
     place.check_own(place.token)
     with open(place.token, encoding="ascii") as file:
         port, token = file.read().split()
-    connection = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
-    try:
-        connection.settimeout(WAIT)
+    with Meeting(sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)) as connection:
         connection.connect(("127.0.0.1", int(port)))
         mine = os.urandom(NONCE)
         connection.sendall(mine)
@@ -71,12 +78,6 @@ def _on_loopback(place: Place) -> "sockets.socket":
         if proof != proved(token, b"daemon", mine):
             raise Untrusted(f"port {port} is answered by somebody else")
         connection.sendall(proved(token, b"relay", theirs))
-    except OSError:
-        connection.close()
-        raise Gone from None
-    except Untrusted:
-        connection.close()
-        raise
     return connection
 
 

@@ -1,7 +1,6 @@
 """Two indexes as one: small stores in one, those that have grown large in another."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from outrider.content.index import Candidates, Changes, Index, Mark
@@ -60,12 +59,12 @@ class GrowingIndex:
     ) -> Candidates:
         """Those of both."""
         homes = [(store, self._of(store)) for store in stores]
-        both = Candidates()
+        both: list[Candidates] = []
         for index in (self._small, self._large):
             some = [store for store, home in homes if home is index]
             if some:
-                both = _sum(both, await index.candidates(words, some, limit, within=within, marks=marks))
-        return both
+                both.append(await index.candidates(words, some, limit, within=within, marks=marks))
+        return Candidates.of_all(both)
 
     async def rebuild(self, store: str) -> None:
         """Forgets the store wherever it is."""
@@ -86,17 +85,3 @@ class GrowingIndex:
     async def _outgrown(self, changes: Changes) -> bool:
         before = 0 if changes.whole else (await self._small.candidates((), [changes.store], 0)).chunks
         return before + len(changes.added) > self._limit
-
-
-def _sum(one: Candidates, other: Candidates) -> Candidates:
-    frequency = {
-        term: one.frequency.get(term, 0) + other.frequency.get(term, 0) for term in {*one.frequency, *other.frequency}
-    }
-    return replace(
-        one,
-        postings=[*one.postings, *other.postings],
-        chunks=one.chunks + other.chunks,
-        words=one.words + other.words,
-        frequency=frequency,
-        behind=[*one.behind, *other.behind],
-    )
