@@ -1,0 +1,155 @@
+"""What the documentation names exists: settings, variables, commands with their options, modules, files, headings."""
+
+import importlib
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+from pydantic import BaseModel
+
+from outrider.cli import outrider
+from outrider.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *ROOT.glob("docs/**/*.md")])
+SPAN = re.compile(r"`([^`\n]+)`")
+FENCE = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SETTING = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+")
+VARIABLE = re.compile(r"OUTRIDER_([A-Z][A-Z_]*[A-Z])")
+MODULE = re.compile(r"outrider(?:\.\w+)+")
+FILE = re.compile(r"[\w/]+\.(?:py|npz)")
+COMMAND = re.compile(r"(?:^|(?<!from)[\s(])outrider (?=[a-z])([^|;&#…\n]*)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
+# Entry points, records of telemetry and files of the data folder look like modules.
+NO_MODULES = re.compile(r"outrider\.(?:\w+_providers|readers|toolsets?|result_pages|tool|run|runs|search|db|work)\b")
+OF_DEVELOPERS = {"WCXB", "KILLS"}
+
+
+def is_setting(name: str, model: Any = Settings) -> bool:
+    """Whether a dotted name is one of the settings; below an object by name, any name is."""
+    first, _, rest = name.partition(".")
+    if not (isinstance(model, type) and issubclass(model, BaseModel)) or first not in model.model_fields:
+        return False
+    annotation = model.model_fields[first].annotation
+    inner = list(_models(annotation))
+    if not rest or ("dict" in str(annotation) and ("." not in rest or not inner)):
+        return True
+    return any(is_setting(rest.partition(".")[2] if "dict" in str(annotation) else rest, each) for each in inner)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _models(each)
+
+
+def code(page: Path) -> list[str]:
+    """Each span and each line of a fence."""
+    text = page.read_text(encoding="utf-8")
+    return [*SPAN.findall(FENCE.sub("", text)), *(line for each in FENCE.findall(text) for line in each.splitlines())]
+
+
+@cache
+def files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return ["/" + name for name in listed.stdout.splitlines()]
+
+
+def is_module(name: str) -> bool:
+    path, _, last = name.rpartition(".")
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return bool(path) and hasattr(importlib.import_module(path), last)
+    return True
+
+
+def unknown_to(command: click.Command, words: list[str]) -> list[str]:
+    """The subcommand or the options that a command does not have."""
+    if isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        return unknown_to(found, words[1:]) if found else [words[0]]
+    known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)} | {
+        "-h",
+        "--help",
+        "--version",
+    }
+    return [
+        word
+        for word in words
+        if re.fullmatch(r"--?[a-z][\w-]*", word.partition("=")[0]) and word.partition("=")[0] not in known
+    ]
+
+
+def unreal(text: str) -> Iterator[str]:
+    """What a piece of code in a page names and does not exist."""
+    whole = [text] if "." in text else []
+    yield from (each for each in whole if SETTING.fullmatch(each) and is_meant(each) and not is_setting(each))
+    yield from (each for each in whole if FILE.fullmatch(each) and not any(f.endswith(f"/{each}") for f in files()))
+    yield from (each for each in whole if MODULE.fullmatch(each) and not NO_MODULES.match(each) and not is_module(each))
+    for each in set(VARIABLE.findall(text)) - OF_DEVELOPERS:
+        yield from [] if is_setting(each.lower().replace("__", ".")) else [each]
+    for line in COMMAND.findall(text):
+        yield from unknown_to(outrider, words(line))
+
+
+def is_meant(name: str) -> bool:
+    """Whether a dotted name is meant as a setting, not as a file."""
+    sections = {section for section, field in Settings.model_fields.items() if any(_models(field.annotation))}
+    return name.partition(".")[0] in sections and not name.endswith((".py", ".json", ".jsonl", ".db", ".npz"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_all_that_a_page_names_exists(page: Path):
+    assert [name for text in code(page) for name in unreal(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pages.cache_byte",
+        "pages/content/walk.py",
+        "outrider.pages.cache",
+        "OUTRIDER_PAGES__AGE",
+        "outrider fetch --soon",
+    ],
+)
+def test_what_does_not_exist_is_noticed(text: str):
+    assert list(unreal(text))
+
+
+def words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quotation that goes on elsewhere
+        return line.split()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_heading_meets_one(page: Path):
+    targets = [
+        ((page.parent / path) if path else page, name)
+        for path, name in ANCHOR.findall(page.read_text(encoding="utf-8"))
+    ]
+    assert [
+        name for path, name in targets if path.suffix == ".md" and path.exists() and name not in headings(path)
+    ] == []
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as code hosts make them of its headings."""
+    said = [
+        re.sub(r"[`*]", "", each).strip().lower()
+        for each in HEADING.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+    ]
+    return {re.sub(r"[^\w\- ]", "", each).replace(" ", "-") for each in said}
