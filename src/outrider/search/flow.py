@@ -319,7 +319,8 @@ def _failed(run: _Run) -> Found:
         )
     reasons = "; ".join(_reason(name, each) for name, each in last.items())
     failed = [attempt for attempt in last.values() if attempt.outcome not in FINE]
-    is_offline = bool(failed) and all(attempt.message.endswith("does not resolve") for attempt in failed)
+    telling = [each for each in failed if not known()[each.provider].run]  # a library behind a proxy sees no names
+    is_offline = bool(telling) and all(each.message.endswith("does not resolve") for each in telling)
     raise Unavailable(
         f"no search provider answered ({reasons})",
         code="search_failed",

@@ -54,6 +54,18 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
     assert TOKEN not in str(error.to_dict())
 
 
+async def test_without_a_network_it_does_not_hide_that_no_name_resolves():
+    pytest.importorskip("ddgs")
+    chosen = SearchSettings(
+        disabled=sorted(set(known()) - {"ddgs", "tavily"}),
+        providers={"ddgs": {"timeout_s": 5}, "tavily": {"endpoint": "http://search.invalid"}},
+    )
+    async with proxy(b"HTTP/1.1 502 Bad Gateway\r\n\r\n", []) as url:
+        error = await failure(Search(Http(Guard()), chosen, None, powers=lambda: Powers(proxy_url=lambda: url)))
+    assert [each["provider"] for each in error.details["attempts"]] == ["tavily", "ddgs"]
+    assert (error.hint or "").startswith("no name resolves")
+
+
 @pytest.mark.parametrize("proxy_url", [None, lambda: None])
 async def test_without_the_proxy_it_is_not_offered(proxy_url):
     search = Search(Http(Guard()), ALONE, None, powers=lambda: Powers(proxy_url=proxy_url))
