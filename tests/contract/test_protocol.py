@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.types import ElicitResult, InputRequiredResult
+from mcp.types import ElicitResult, ErrorData, InputRequiredResult
 
 import fakes
 import parrot
@@ -195,6 +195,18 @@ async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Pa
     async with in_memory(tmp_path, mode) as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error
+    assert "OUTRIDER_TOOLS__STAKES" in said(result)
+
+
+@pytest.mark.parametrize("over", [in_memory, over_http, over_stdio])
+async def test_a_client_whose_dialog_fails_has_refused_and_hears_how_to_allow_the_tool(tmp_path: Path, over: Any):
+    async def person(context: Any, params: Any) -> ErrorData:
+        return ErrorData(code=-32603, message="no window to show it in")
+
+    async with over(tmp_path, "legacy", elicitation_callback=person) as client:
+        result = await client.call_tool("fly", {"where": "sea"})
+    assert error(result)["code"] == "consent_needed"
+    assert "no window to show it in" in said(result)
     assert "OUTRIDER_TOOLS__STAKES" in said(result)
 
 

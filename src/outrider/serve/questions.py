@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import anyio
 from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     ClientCapabilities,
@@ -33,6 +34,7 @@ CONSENT: Final = "consent"  # the form of a call that asks for itself
 DECISIONS: Final = "decisions"  # the form of what runs below wait for
 REASON: Final = "_reason"
 BEAT: Final = 15.0  # seconds between signs of life while a person thinks: clients cut silent calls at 60
+REASON_CHARS: Final = 200  # of a client's own words
 FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
@@ -78,21 +80,30 @@ def as_result(question: AnswerNeeded) -> InputRequiredResult:
 
 
 async def ask(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> Call:
-    """Asks over the connection; the same call with what the person said.
+    """Asks over the connection; the same call with what the person said, without answers where nobody could be asked.
 
     Raises Refused when a call wants consent for itself and the client cannot show a question.
     """
     if not can_ask(context):
-        raise Refused(
-            f"{question.question} Your client cannot ask the user.",
-            code="consent_needed",
-            hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
-        )
-    form = await _elicited(context, call, question)
+        raise _unasked(question, "Your client cannot ask the user.")
+    try:
+        form = await _elicited(context, call, question)
+    except MCPError as error:
+        if question.questions:
+            return replace(call, state=question.state, answers={})
+        raise _unasked(question, f"Your client could not ask the user: {error.message[:REASON_CHARS]}") from None
     if not question.questions:
         return replace(call, answer=_allowed(form), state=question.state)
     asked = {each.id: each.kind for each in question.questions}
     return replace(call, state=question.state, answers=_decided(form, asked))
+
+
+def _unasked(question: AnswerNeeded, why: str) -> Refused:
+    return Refused(
+        f"{question.question} {why}",
+        code="consent_needed",
+        hint='the operator can allow it: OUTRIDER_TOOLS__STAKES={"<tool>": "never_ask"}',
+    )
 
 
 async def _elicited(context: ServerRequestContext[Any, Any], call: Call, question: AnswerNeeded) -> ElicitResult:
