@@ -12,7 +12,16 @@ from outrider.pages.content.walking.blocks import NEXT_CELL, NUMBER, OPEN, TAGS,
 from outrider.pages.content.walking.embeds import EMBEDDING, UNSEEN, embedded
 from outrider.pages.content.walking.formula import of_drawn, of_math, of_script
 from outrider.pages.content.walking.hiding import CLUES, hides
-from outrider.pages.content.walking.listing import is_listing, is_tool
+from outrider.pages.content.walking.highlighters import (
+    copies,
+    holds_lines,
+    is_fragment,
+    is_laid_out,
+    is_line,
+    is_line_number,
+    is_listing,
+    is_tool,
+)
 from outrider.pages.content.walking.passage import OPENED, SHUT, Passage
 from outrider.pages.content.walking.words import bits, role
 
@@ -38,8 +47,6 @@ DROPPED = (
 CHOICES = frozenset({"select", "optgroup", "datalist"})
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
-# Elements that are lines of a listing to a style sheet alone.
-LINES = re.compile(r"(?:^|\s)(?:line|code-line|token-line|view-line|highlight-line|gatsby-highlight-code-line)(?:\s|$)")
 LEVELS = frozenset("123456")
 HEADINGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
@@ -123,8 +130,10 @@ class Elements(Passage):
         end = PLAIN
         if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
             return HIDDEN
-        if self.listing and is_tool(tag, given):
-            return DROP
+        if self.listing:
+            if is_tool(tag, given) or is_line_number(node, tag, given):
+                return DROP
+            end = self._line(given)
         if names := given.get("class"):
             if "ath" in names and (formula := of_drawn(node, given, names)):
                 self.add(Formula(formula))
@@ -132,13 +141,21 @@ class Elements(Passage):
             if names in FURNITURE and tag not in BEARING:
                 return DROP
             self.inner |= bits(names)
-            if self.listing and LINES.search(names):
-                self.line_of_listing()
-                end = LINE_OF_CODE
         if len(given) > 1 or not names:
             self._note(tag, given)
         self.seam |= OPENED
         return end
+
+    def _line(self, given: Given) -> int:
+        """What an inline element in a listing does at its end: it may be a line, or say where a difference is."""
+        if marker := given.get("data-code-marker"):
+            self.add(marker)
+        if "data-line" not in given and not is_line(given.get("class") or ""):
+            return PLAIN
+        if given.get("lang"):
+            self.page.given[self.current] = {**given, **(self.page.given.get(self.current) or {})}
+        self.line_of_listing()
+        return LINE_OF_CODE
 
     def _note(self, tag: str, given: Given) -> None:
         """Notes the place that an inline element names, and the time that it tells."""
@@ -160,7 +177,7 @@ class Elements(Passage):
                 if meant in CELLS:
                     return self._cell(node, meant)
                 tag = meant
-            elif (names := given.get("class")) not in self.usual and self._is_listing(names):
+            elif (names := given.get("class")) not in self.usual and self._is_listing(names, node):
                 return self._pre(node, tag)
         if self.listing and is_tool(tag, given):
             return DROP
@@ -169,12 +186,19 @@ class Elements(Passage):
         self._element(tag, given)
         return BLOCK
 
-    def _is_listing(self, names: str | None) -> bool:
+    def _is_listing(self, names: str | None, node: Any) -> bool:
         """Whether an element of these classes, which have not been met, is a listing."""
-        if names and is_listing(names):
+        if names and (is_listing(names) or is_fragment(names, node)):
             return True
         self.usual.add(names)
         return False
+
+    def _table(self, node: Any, tag: str) -> int:
+        return self._block(node, tag) if self.listing or not holds_lines(node) else self._pre(node, tag)
+
+    def _button(self, node: Any, tag: str) -> int:
+        given = node.attributes
+        return DROP if given and copies(given) else self._block(node, tag)
 
     def _dialog(self, node: Any, tag: str) -> int:
         """A dialog, which is not shown before a script opens it."""
@@ -209,6 +233,8 @@ class Elements(Passage):
                 return HIDDEN
             if tag == "code" and self.listing:
                 self._inner_code(given)
+            elif tag == "code" and not self.filled and "style" in given and is_laid_out(node, given):
+                return self._pre(node, tag)
         self.mark(tag)
         return MARK
 
@@ -253,6 +279,8 @@ class Elements(Passage):
                 if names in FURNITURE or (self.listing and is_tool(tag, given)):
                     return DROP
                 self.inner |= bits(names)
+            if self.listing and is_line_number(node, tag, given):
+                return DROP
             if name := given.get("id") or given.get("name"):
                 self.name_place(name)
         self.link(given.get("href") or "")
@@ -372,7 +400,7 @@ class Elements(Passage):
         **dict.fromkeys(EMBEDDING, _embed),
         "a": _link, "br": _break, "img": _image, "amp-img": _image, "hr": _rule, "math": _math, "noscript": _noscript,
         "script": _script, "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input,
-        "dialog": _dialog, "": _named,
+        "dialog": _dialog, "table": _table, "button": _button, "": _named,
     }  # fmt: skip
     # What happens at the end of an element, by the number that its action gave.
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (

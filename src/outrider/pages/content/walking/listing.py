@@ -1,7 +1,6 @@
 """Listings: their exact text, without the numbers of lines, and the language that they are in."""
 
 import re
-from functools import lru_cache
 
 from outrider.pages.content.walking.blocks import (
     BREAK,
@@ -17,10 +16,11 @@ from outrider.pages.content.walking.blocks import (
 )
 
 PRE, ROW = NUMBER["pre"], NUMBER["tr"]
+TABLE = frozenset(NUMBER[tag] for tag in ("table", "tbody", "tr", "td", "th"))
 LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
 MARK = re.compile(
-    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|mw-highlight-lang|src src)[-:]|brush:\s*|sourceCode\s+)"
-    r"([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
+    r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|hl|mw-highlight-lang|src src)[-:]|brush:\s*"
+    r"|sourceCode\s+)([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
 )
 NAMES = frozenset(
     "bash c clojure cmake console cpp cs csharp css dart diff dockerfile elixir erlang fortran go graphql groovy "  # noqa: SIM905
@@ -34,33 +34,25 @@ TONGUES = frozenset({"cs", "ts"})  # Czech and Tsonga: in an element's `lang` th
 NOT = frozenset(
     {"none", "wrapper", "container", "code", "block", "auto", "nohighlight", "default", "light", "dark", "numbers"}
 )
-MADE = frozenset(
-    "js-file-line-container hljs-ln syntaxhighlighter crayon-pre CodeMirror-code cm-content view-lines "  # noqa: SIM905
-    "ace_text-layer".split()
-)
-TOOLS = frozenset({"button", "clipboard-copy", "copy-button"})
-BEARERS = frozenset({"a", "div", "span"})
-TOOL = re.compile(
-    r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?)(?:\s|$)"
-)
+ALIKE = {"ipython": "python", "ipython2": "python", "ipython3": "python"}
+SPOKEN = {  # as labels and abbreviations have them
+    "c++": "cpp", "c#": "csharp", "cs": "csharp", "js": "javascript", "py": "python", "ts": "typescript", "rb": "ruby",
+    "sh": "shell", "bash": "shell", "zsh": "shell", "console": "shell", "terminal": "shell", "yml": "yaml",
+    "golang": "go", "rs": "rust", "objective-c": "objectivec", "objc": "objectivec", "text": "plaintext",
+    "plain text": "plaintext", "txt": "plaintext", "docker": "dockerfile", "markup": "html", "f#": "fsharp",
+    "python": "python", "shell": "shell", "yaml": "yaml", "javascript": "javascript", "typescript": "typescript",
+    "go": "go", "rust": "rust", "ruby": "ruby", "cpp": "cpp", "csharp": "csharp", "plaintext": "plaintext",
+    "html": "html", "dockerfile": "dockerfile", "objectivec": "objectivec", "fsharp": "fsharp",
+}  # fmt: skip
+HIGHLIGHTED = frozenset({"highlight", "codehilite", "code", "CodeMirror"})  # beside which a class names a language
 CODE = (OPEN, "code")
 WHITE = re.compile(r"[ \t\r\n\f]+")
-GIVEN = ("data-lang", "data-language", "data-enlighter-language", "syntax")
+GIVEN = ("data-lang", "data-language", "data-enlighter-language", "syntax", "language")
 NUMBERS = re.compile(r"\s*(?:\d{1,5}[.:]?\s+)*\d{1,5}[.:]?\s*")
 GUTTER = re.compile(
-    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|gutter|blob-num|hljs-ln-n\w*|crayon-nums)(?:[\s_-]|$)"
+    r"(?:^|[\s_-])(?:lineno|linenos|linenumber|linenumbers|line-?nums?|line-numbers?|lines-num|gutter|blob-num|hljs-ln-n\w*"
+    r"|crayon-nums|pre-numbering)(?:[\s_-]|$)"
 )
-
-
-@lru_cache(maxsize=2_000)
-def is_listing(names: str) -> bool:
-    """Whether an element of these classes is a listing that is made without a pre: by an editor, or as a table."""
-    return not MADE.isdisjoint(names.split())
-
-
-def is_tool(tag: str, given: Given) -> bool:
-    """Whether an element in a listing is a button that copies it or the like."""
-    return tag in TOOLS or (tag in BEARERS and TOOL.search(given.get("class") or "") is not None)
 
 
 def language_of(page: Blocks, pre: int) -> str:
@@ -69,10 +61,19 @@ def language_of(page: Blocks, pre: int) -> str:
     found = _named(given)
     at, steps = page.elements[pre][0], 0
     while not found and at >= 0 and steps < 3:
-        match = MARK.search(page.names[at])
-        found = _known(match[1]) if match else ""
-        at, steps = page.elements[at][0], steps + 1
+        found = _around(page.names[at]) if page.names[at] else ""
+        steps += page.elements[at][1] not in TABLE  # of a table that sets numbers beside lines
+        at = page.elements[at][0]
     return found
+
+
+def _around(names: str) -> str:
+    """The language that classes of an element around a listing name."""
+    match = MARK.search(names)
+    if found := _known(match[1]) if match else "":
+        return found
+    each = names.lower().split()
+    return "" if HIGHLIGHTED.isdisjoint(each) else next((name for name in each if name in NAMES), "")
 
 
 def _named(given: Given) -> str:
@@ -82,7 +83,7 @@ def _named(given: Given) -> str:
     if (value := (given.get("lang") or "").lower()) in NAMES and value not in TONGUES:
         return value
     names = given.get("class") or ""
-    for match in MARK.finditer(names):
+    for match in MARK.finditer(f"{names} {given.get('data-syntaxhighlighter-params') or ''}"):
         if found := _known(match[1]):
             return found
     return next((name for name in names.lower().split() if name in NAMES), "")
@@ -90,7 +91,13 @@ def _named(given: Given) -> str:
 
 def _known(name: str) -> str:
     name = name.strip("-.").lower()
-    return "" if name in NOT or name.startswith("source-") else name
+    return "" if name in NOT or name.startswith("source-") else ALIKE.get(name, name)
+
+
+def names_language(label: str, language: str) -> bool:
+    """Whether the words above or below a listing are no more than the language that it is in."""
+    label = label.lower().strip(" :")
+    return bool(language) and (label == language or SPOKEN.get(label) == SPOKEN.get(language, language))
 
 
 def source_of(page: Blocks, pre: int, blocks: list[int]) -> str:
