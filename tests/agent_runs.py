@@ -15,8 +15,8 @@ from forked import Nursery
 from model_apis import ModelServer, Script
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
+from outrider.agents.events.stream import RunEvent
 from outrider.agents.run import Run
-from outrider.agents.stream import RunEvent
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.settings import load

@@ -5,9 +5,9 @@ from typing import Any
 
 import anyio
 
-from outrider.agents.event import RunEvent
+from outrider.agents.events.event import RunEvent
+from outrider.agents.events.stream import Streams
 from outrider.agents.run import RunRows
-from outrider.agents.stream import Streams
 from outrider.core.db import Database
 
 PATIENCE = 30  # seconds

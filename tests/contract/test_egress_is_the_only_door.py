@@ -30,7 +30,7 @@ MODULES = {
     "ftplib": (),
     "smtplib": (),
     "websockets": (),
-    "psycopg": ("agents/bell.py",),
+    "psycopg": ("agents/events/bell.py",),
     "obstore": ("core/storage/objects.py",),
     "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
 }

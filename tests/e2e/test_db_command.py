@@ -153,7 +153,7 @@ def test_where_there_is_no_database_yet_nothing_is_made_by_looking(home: Path):
 
 
 async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
-    from outrider.agents.locks import FileLocks
+    from outrider.agents.working.locks import FileLocks
 
     await live(home)
     locks = FileLocks(home / "data" / "workers")

@@ -12,17 +12,17 @@ from outrider.agents.admission import Beginning, Spending, admitted
 from outrider.agents.assignment import Assignment
 from outrider.agents.conversations import Conversation
 from outrider.agents.definition import Agent, Budgets
+from outrider.agents.events.stream import RunEvent, Streams
 from outrider.agents.limits import Usage
 from outrider.agents.means import Means
 from outrider.agents.run import Run, RunRows, new_row
-from outrider.agents.stream import RunEvent, Streams
 from outrider.core.context import Call, Lender
 from outrider.core.errors import NotConfigured, OutriderError, Refused
 from outrider.core.grant import Grant
 
 if TYPE_CHECKING:
     from outrider.agents.steps import Steps
-    from outrider.agents.worker import Worker
+    from outrider.agents.working.worker import Worker
 
 log = logging.getLogger(__name__)
 MIND = 5.0  # seconds between looks for what was left, in a process that has not worked on a run yet
@@ -52,7 +52,7 @@ class Runs:
     @cached_property
     def _worker(self) -> "Worker":
         """This process's work on runs; what it needs is loaded with the first."""
-        from outrider.agents.worker import Worker
+        from outrider.agents.working.worker import Worker
 
         worker = Worker(self._means, self.streams)
         worker.answered = self._answered

@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 
 from outrider.agents.approvals import Questions
+from outrider.agents.events.stream import Pen
 from outrider.agents.limits import Circles
 from outrider.agents.run import Run
 from outrider.agents.secrecy import Secrecy
 from outrider.agents.steps import Step, Steps
-from outrider.agents.stream import Pen
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotFound, OutriderError
 from outrider.core.policy import consent, stake_of

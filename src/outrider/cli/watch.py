@@ -12,8 +12,8 @@ from rich.text import Text
 from outrider.core.untrusted import clean
 
 if TYPE_CHECKING:
+    from outrider.agents.events.stream import RunEvent
     from outrider.agents.run import Run
-    from outrider.agents.stream import RunEvent
     from outrider.app import App
     from outrider.core.questions import Question
 

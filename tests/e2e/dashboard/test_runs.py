@@ -16,7 +16,7 @@ from agent_house import Model, living, serving
 from cutting import cut_through
 from dashboard_desk import Desk, View, desk
 from model_apis import Asked, ModelServer, Turn
-from outrider.agents.inbox import Inbox
+from outrider.agents.oversight.inbox import Inbox
 from outrider.browser.browser import Browser
 from run_rows import called, fill, run_row, said
 

@@ -13,13 +13,13 @@ import eras
 import postgres
 import sqlite
 from agent_house import AgentHouse, Turn, opened
-from outrider.agents.answering import Answered, Answering
 from outrider.agents.approvals import Questions
-from outrider.agents.brief import Brief
-from outrider.agents.inbox import Inbox
-from outrider.agents.overview import Overview
-from outrider.agents.run_list import Wanted
-from outrider.agents.step_list import StepList
+from outrider.agents.oversight.answering import Answered, Answering
+from outrider.agents.oversight.brief import Brief
+from outrider.agents.oversight.inbox import Inbox
+from outrider.agents.oversight.overview import Overview
+from outrider.agents.oversight.run_list import Wanted
+from outrider.agents.oversight.step_list import StepList
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, Refused
 from outrider.core.questions import Answer, Question

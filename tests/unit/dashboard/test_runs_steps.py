@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from outrider.agents.comparison import aligned
 from outrider.agents.evaluations import Record
 from outrider.agents.limits import Usage
-from outrider.agents.step_list import StepRow
+from outrider.agents.oversight.comparison import aligned
+from outrider.agents.oversight.step_list import StepRow
 from outrider.dashboard.runs.steps import shown_steps
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from outrider.agents.definition import Agent
+from outrider.agents.events.stream import Pen
 from outrider.agents.limits import Meter, Usage
 from outrider.agents.models.access import Access
 from outrider.agents.run import Run
 from outrider.agents.sealing import Sealing
-from outrider.agents.stream import Pen
 from outrider.agents.tools import Hands
 from outrider.core.egress.guard import Guard
 

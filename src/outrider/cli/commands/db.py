@@ -66,7 +66,7 @@ async def _prepared(database: "Database") -> None:
 
     if not database.shared or find_spec("dbos") is None:
         return
-    from outrider.agents.durable_tables import prepare
+    from outrider.agents.working.durable_tables import prepare
 
     try:
         await prepare(make_url(database.url))

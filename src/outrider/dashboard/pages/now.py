@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from outrider.agents.inbox import Inbox
-from outrider.agents.overview import Overview
-from outrider.agents.run_list import Wanted as WantedRuns
+from outrider.agents.oversight.inbox import Inbox
+from outrider.agents.oversight.overview import Overview
+from outrider.agents.oversight.run_list import Wanted as WantedRuns
 from outrider.core.figures import groups, spans, spread
 from outrider.core.history import FAILED, History, Wanted
 from outrider.dashboard import feed, render

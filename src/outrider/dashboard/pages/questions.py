@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from outrider.agents.answering import Answered
-from outrider.agents.inbox import Inbox
+from outrider.agents.oversight.answering import Answered
+from outrider.agents.oversight.inbox import Inbox
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Answer, Decision
 from outrider.dashboard import feed, render

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from outrider.agents.comparison import aligned
-from outrider.agents.overview import Overview
-from outrider.agents.step_list import StepList
+from outrider.agents.oversight.comparison import aligned
+from outrider.agents.oversight.overview import Overview
+from outrider.agents.oversight.step_list import StepList
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.dashboard import feed, render
 from outrider.dashboard.house import House

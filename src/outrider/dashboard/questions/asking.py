@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from outrider.agents.inbox import Asked
+from outrider.agents.oversight.inbox import Asked
 from outrider.agents.tools import TELLS
 from outrider.core.questions import Decision, Question
 from outrider.core.tool import Effect, Tool

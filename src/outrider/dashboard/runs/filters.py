@@ -5,8 +5,8 @@ from typing import get_args
 
 from starlette.datastructures import QueryParams
 
+from outrider.agents.oversight.run_list import Wanted
 from outrider.agents.run import Status
-from outrider.agents.run_list import Wanted
 
 HOUR = 3_600
 PERIODS = {"hour": HOUR, "day": 24 * HOUR, "week": 7 * 24 * HOUR, "month": 30 * 24 * HOUR}

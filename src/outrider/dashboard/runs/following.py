@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from outrider.agents.overview import Overview
+from outrider.agents.oversight.overview import Overview
+from outrider.agents.oversight.step_list import StepList, gathered
 from outrider.agents.run import Run
-from outrider.agents.step_list import StepList, gathered
 from outrider.core.errors import InvalidInput
 from outrider.dashboard.house import House
 

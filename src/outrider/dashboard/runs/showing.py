@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from outrider.agents.answering import Answering
-from outrider.agents.brief import Brief
-from outrider.agents.inbox import Asked, Inbox
-from outrider.agents.overview import Branch, Overview
+from outrider.agents.oversight.answering import Answering
+from outrider.agents.oversight.brief import Brief
+from outrider.agents.oversight.inbox import Asked, Inbox
+from outrider.agents.oversight.overview import Branch, Overview
+from outrider.agents.oversight.step_list import Extent, StepList
 from outrider.agents.retry import can_retry
 from outrider.agents.run import Run
-from outrider.agents.step_list import Extent, StepList
 from outrider.core.errors import NotFound
 from outrider.core.keyset import Batch
 from outrider.dashboard.house import House

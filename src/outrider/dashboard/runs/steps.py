@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from outrider.agents.overview import Branch
-from outrider.agents.step_list import StepRow
+from outrider.agents.oversight.overview import Branch
+from outrider.agents.oversight.step_list import StepRow
 from outrider.dashboard.runs.words import Argument, Excerpt, excerpt, read_by_agent, spelled_out, web_address
 
 if TYPE_CHECKING:

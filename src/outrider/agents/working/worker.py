@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from outrider.agents.admission import Spending
-from outrider.agents.attempts import Attempts
-from outrider.agents.bell import WAITING, ring
-from outrider.agents.locks import Locks
+from outrider.agents.events.bell import WAITING, ring
+from outrider.agents.events.stream import Streams
 from outrider.agents.means import Means
-from outrider.agents.queue import Queue
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
-from outrider.agents.stream import Streams
-from outrider.agents.takeover import locks_of, lost
+from outrider.agents.working.attempts import Attempts
+from outrider.agents.working.locks import Locks
+from outrider.agents.working.queue import Queue
+from outrider.agents.working.takeover import locks_of, lost
 from outrider.core.collecting import keep_imports
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
-    from outrider.agents.durable import Engine
+    from outrider.agents.working.durable import Engine
 
 log = logging.getLogger(__name__)
 DAY = 86_400.0  # seconds
@@ -263,7 +263,7 @@ class Worker:
 
 def _engine_type() -> "type[Engine]":
     try:
-        from outrider.agents.durable import Engine
+        from outrider.agents.working.durable import Engine
     except ImportError:
         from outrider.agents.extra import missing
 

@@ -9,7 +9,7 @@ from sqlalchemy import make_url, text
 import postgres
 from agent_runs import office
 from model_apis import Turn, script
-from outrider.agents.durable_tables import prepare
+from outrider.agents.working.durable_tables import prepare
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from outrider.agents.event import RunEvent
+from outrider.agents.events.event import RunEvent
 from outrider.agents.limits import Usage
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound

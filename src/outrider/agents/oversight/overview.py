@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from outrider.agents.brief import Brief, brief, briefs
 from outrider.agents.limits import Usage
+from outrider.agents.oversight.brief import Brief, brief, briefs
+from outrider.agents.oversight.run_list import Tree, Wanted, evaluations_of, part_of
 from outrider.agents.run import ENDED, WORKING
-from outrider.agents.run_list import Tree, Wanted, evaluations_of, part_of
 from outrider.core.db import Database
 from outrider.core.keyset import Batch, read_mark
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.agents.brief import Brief, brief, briefs
 from outrider.agents.limits import Usage
+from outrider.agents.oversight.brief import Brief, brief, briefs
 from outrider.agents.run import WORKING
 from outrider.core.db import storable
 from outrider.core.keyset import Batch, batch, mark, read_mark

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 import postgres
-from outrider.agents.locks import SessionLocks
+from outrider.agents.working.locks import SessionLocks
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 

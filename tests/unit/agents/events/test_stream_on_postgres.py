@@ -10,9 +10,9 @@ from sqlalchemy import Connection, text
 
 import postgres
 from agent_streams import ended, heard, said, spoken, until, working
-from outrider.agents.event import RunEvent
-from outrider.agents.event_log import EventLog
-from outrider.agents.stream import Pen, Streams
+from outrider.agents.events.event import RunEvent
+from outrider.agents.events.event_log import EventLog
+from outrider.agents.events.stream import Pen, Streams
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio

@@ -14,9 +14,9 @@ from agent_runs import office
 from model_apis import Turn
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
-from outrider.agents.queue import Queue, Waiting, chosen
 from outrider.agents.run import RunRows, new_row
 from outrider.agents.settings import RunLimits
+from outrider.agents.working.queue import Queue, Waiting, chosen
 from outrider.core.context import Call
 from outrider.core.db import Database
 from scale_wires import to_socket

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from outrider.agents.event import EventKind, RunEvent
+from outrider.agents.events.event import EventKind, RunEvent
 from outrider.agents.run import RESTING
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
@@ -97,7 +97,7 @@ class EventLog:
 
 
 def _insert(connection: "Connection", events: Sequence[RunEvent]) -> None:
-    from outrider.agents.bell import ring_with
+    from outrider.agents.events.bell import ring_with
     from outrider.agents.tables import run_events as table
 
     connection.execute(table.insert(), [asdict(event) for event in events])

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from outrider.agents.event import DELTAS, EventKind, RunEvent
-from outrider.agents.event_log import End, EventLog, TakenError
+from outrider.agents.events.event import DELTAS, EventKind, RunEvent
+from outrider.agents.events.event_log import End, EventLog, TakenError
 from outrider.agents.run import RESTING, RunRows
 from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
@@ -25,7 +25,7 @@ from outrider.core.errors import OutriderError
 __all__ = ["EventKind", "Pen", "RunEvent", "Streams"]
 
 if TYPE_CHECKING:
-    from outrider.agents.bell import Bell
+    from outrider.agents.events.bell import Bell
 
 log = logging.getLogger(__name__)
 GATHER = 0.02  # seconds of text that one event gathers; what comes after a pause is told at once
@@ -155,7 +155,7 @@ class Streams:
     @cached_property
     def bell(self) -> "Bell":
         """How other processes are heard."""
-        from outrider.agents.bell import Bell
+        from outrider.agents.events.bell import Bell
 
         return Bell(self._database, self._rung)
 
@@ -306,7 +306,7 @@ class Streams:
                     self._nudged.set()
 
     def _rung(self, what: str, events: Sequence[RunEvent]) -> None:
-        from outrider.agents.bell import WAITING
+        from outrider.agents.events.bell import WAITING
 
         if what == WAITING:
             self.waiting()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from outrider.agents.step_list import StepRow
+from outrider.agents.oversight.step_list import StepRow
 
 
 @dataclass(frozen=True)

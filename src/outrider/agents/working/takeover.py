@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from outrider.agents.locks import FileLocks, Locks, SessionLocks
 from outrider.agents.run import Working
+from outrider.agents.working.locks import FileLocks, Locks, SessionLocks
 from outrider.core.db import Database
 
 WAITED = 4.0  # seconds after which a run that was to be taken up, and was not, is taken up again

@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from agent_streams import ended, heard, said, spoken, until, working
-from outrider.agents.event import RunEvent
-from outrider.agents.stream import Streams
+from outrider.agents.events.event import RunEvent
+from outrider.agents.events.stream import Streams
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
 

@@ -12,6 +12,7 @@ import anyio
 from outrider.agents.admission import Spending
 from outrider.agents.conversations import message_of
 from outrider.agents.definition import Agent, Budgets
+from outrider.agents.events.stream import Pen, Streams
 from outrider.agents.limits import Meter, Usage
 from outrider.agents.means import Means
 from outrider.agents.models.access import WAYS, Access, borrowed
@@ -21,7 +22,6 @@ from outrider.agents.rights import restricted
 from outrider.agents.run import ENDED, WORKING, Run, RunRows
 from outrider.agents.settings import Api
 from outrider.agents.steps import Steps, Superseded
-from outrider.agents.stream import Pen, Streams
 from outrider.agents.tools import Hands
 from outrider.core.collecting import keep_imports
 from outrider.core.context import Lender

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from outrider.agents.event import RunEvent
+from outrider.agents.events.event import RunEvent
 from outrider.core.collecting import keep_imports
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError

@@ -23,7 +23,7 @@ from sqlalchemy import Engine as SqlEngine
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from outrider.agents.durable_tables import prepare, sweep
+from outrider.agents.working.durable_tables import prepare, sweep
 from outrider.core.database.engines import lively_options
 from outrider.core.database.failures import told
 from outrider.core.db import Database
