@@ -291,7 +291,10 @@ class Elements(Passage):
         return self._ignore(node, tag)
 
     def _image(self, node: Any, tag: str) -> int:
-        self.show(node.attributes)
+        given, up = node.attributes, node.parent
+        if up is not None and up.tag == "picture" and (given.get("src") or "data:")[:5] == "data:":
+            given = _of_sources(up) | given
+        self.show(given)
         return self._ignore(node, tag)
 
     def _rule(self, node: Any, tag: str) -> int:
@@ -406,6 +409,13 @@ class Elements(Passage):
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (
         _shut, _close, Passage.end_mark, Passage.end_link, _close_cell, _close_listing, Passage.line_of_listing,
     )  # fmt: skip
+
+
+def _of_sources(picture: Any) -> Given:
+    """What the first source of a picture says of where it is."""
+    source = picture.css_first("source")
+    given = source.attributes if source is not None else {}
+    return {name: given[name] for name in ("srcset", "data-srcset") if name in given}
 
 
 def _is_formula(node: Any, given: Given) -> bool:

@@ -4,9 +4,11 @@ What spans rows is repeated in each, and a heading that spans columns in each of
 by itself and every column has its name; a cell of data that spans columns stands in the first.
 """
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 
-from outrider.pages.content.walking.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Piece
+from outrider.pages.content.walking.blocks import CELLS, NEXT_CELL, NUMBER, Blocks, Given, Piece
 from outrider.pages.content.walking.listing import source_of
 from outrider.pages.content.writing.phrase import Phrase
 
@@ -18,6 +20,9 @@ HEADED_LIMIT = 3_000  # the same of a table that has headings
 COLUMNS = 60
 WIDE = 20  # columns from which a row is told as a record
 ROWS = 20_000  # from which a table is told row by row, as layout is; a page has at most 15,000 blocks
+SIDES = {"": "---", "center": ":-:", "right": "--:"}
+ALIGNED = re.compile(r"text-align\s*:\s*(\w+)", re.IGNORECASE)
+CALLED = re.compile(r"(?:^|\s)(?:(?:has-)?text|org|align)-?(right|center|end)(?:\s|$)")
 CODED = 4  # times the characters of listings of several lines that a table has at least
 
 
@@ -29,6 +34,7 @@ class Grid:
         rows: The cells.
         headed: Whether the first row names the columns; where no cell is marked as heading, it does.
         captions: Paragraphs that stand in no cell.
+        sides: Of each column, how its cells are aligned, as the line below a table's head has it.
         marked: Whether any cell is marked as heading.
         coded: Characters of listings of several lines, which a cell cannot show.
     """
@@ -36,6 +42,7 @@ class Grid:
     rows: list[list[str]] = field(default_factory=list)
     headed: bool = True
     captions: list[str] = field(default_factory=list)
+    sides: list[str] = field(default_factory=list)
     marked: bool = False
     coded: int = 0
 
@@ -58,7 +65,8 @@ class Grid:
         rows = ["| " + " | ".join([cell.replace("|", "\\|") for cell in row]) + " |" for row in self.rows]
         head = [] if self.headed else ["|" + "  |" * len(self.rows[0])]
         rows[0:0] = head
-        return [rows[0], "|" + " --- |" * len(self.rows[0]), *rows[1:]]
+        sides = self.sides or ["---"] * len(self.rows[0])
+        return [rows[0], f"| {' | '.join(sides)} |", *rows[1:]]
 
     def _record(self, row: list[str]) -> str:
         named = zip(self.rows[0], row, strict=True)
@@ -74,27 +82,60 @@ def grid_of(page: Blocks, table: int, blocks: list[int], phrase: Phrase) -> Grid
     grid = Grid(captions=texts.pop(-1, []))
     spans: dict[int, tuple[int, str]] = {}
     found: list[tuple[int, list[int], list[str]]] = []
+    columns: dict[int, int] = {}
     for row, cells in rows.items():
         heading = _is_heading(page, row, cells)
-        line = _line(page, cells, texts, spans, heading=heading)
+        line = _line(page, cells, texts, spans, columns, heading=heading)
         if any(line):
             found.append((row, cells, line))
     if len(found) > 2 and _is_title(found[0][2], found[0][1]):
         grid.captions.append(found.pop(0)[2][0])
-    grid.rows = _filled([line for _, _, line in found])
+    lines = [line for _, _, line in found]
+    told = _told(lines)
+    grid.rows = _filled(lines, told)
+    grid.sides = _sides(page, columns, told)
     grid.coded = _coded(page, blocks)
     grid.marked = any(page.elements[cell][1] == HEADING for _, cells, _ in found for cell in cells)
     grid.headed = bool(found) and (not grid.marked or _is_heading(page, *found[0][:2]))
     return grid
 
 
-def _filled(lines: list[list[str]]) -> list[list[str]]:
-    """The rows, all of one length, without columns that are empty in all of them: they held a picture, or nothing."""
+def _told(lines: list[list[str]]) -> list[int]:
+    """The columns that are not empty in all rows: those held a picture, or nothing."""
     width = max(map(len, lines), default=0)
-    told = [at for at in range(width) if any(at < len(line) and line[at] for line in lines)]
+    return [at for at in range(width) if any(at < len(line) and line[at] for line in lines)]
+
+
+def _filled(lines: list[list[str]], told: list[int]) -> list[list[str]]:
+    """The rows, all of one length, of these columns."""
+    width = max(map(len, lines), default=0)
     if len(told) < width:
         return [[line[at] if at < len(line) else "" for at in told] for line in lines]
     return [line + [""] * (width - len(line)) for line in lines]
+
+
+def _sides(page: Blocks, columns: dict[int, int], told: list[int]) -> list[str]:
+    """How most cells of each column are aligned; none if all begin where lines do."""
+    aligned: dict[int, Counter[str]] = {}
+    for cell, column in columns.items():
+        if (given := page.given.get(cell)) and (side := _side(given)):
+            aligned.setdefault(column, Counter())[side] += 1
+    if not aligned:
+        return []
+    total = Counter(columns.values())
+    most = {column: sides.most_common(1)[0] for column, sides in aligned.items()}
+    return [SIDES[most[at][0]] if at in most and 2 * most[at][1] >= total[at] else SIDES[""] for at in told]
+
+
+def _side(given: Given) -> str:
+    """Where a cell's words stand, by its style, its attribute or its class; empty for the beginning of the line."""
+    style, names = given.get("style") or "", given.get("class") or ""
+    found = ALIGNED.search(style) if "align" in style else None
+    side = found[1] if found else given.get("align") or ""
+    if not side and (found := CALLED.search(names)):
+        side = found[1]
+    side = side.strip().lower()
+    return "right" if side == "end" else side if side in SIDES else ""
 
 
 def _is_title(line: list[str], cells: list[int]) -> bool:
@@ -113,14 +154,22 @@ def _is_heading(page: Blocks, row: int, cells: list[int]) -> bool:
 
 
 def _line(
-    page: Blocks, cells: list[int], texts: dict[int, list[str]], spans: dict[int, tuple[int, str]], *, heading: bool
+    page: Blocks,
+    cells: list[int],
+    texts: dict[int, list[str]],
+    spans: dict[int, tuple[int, str]],
+    columns: dict[int, int],
+    *,
+    heading: bool,
 ) -> list[str]:
-    """One row."""
+    """One row; notes the column of each cell that has one of its own."""
     line: list[str] = []
     own = any(cell in texts for cell in cells)
     for cell in cells:
         _carry(line, spans, own=own)
         across, down = _span(page, cell, "colspan"), _span(page, cell, "rowspan")
+        if across == 1:
+            columns[cell] = len(line)
         text = " ".join(" ".join(texts.get(cell, ())).split())
         for at in range(min(across, COLUMNS + 1 - len(line))):
             said = text if not at or heading else ""

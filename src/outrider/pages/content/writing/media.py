@@ -1,12 +1,24 @@
 """Links and pictures of a page, absolute, each once."""
 
+import re
+from collections.abc import Iterator
+
 from outrider.pages.content.walking.blocks import Blocks, Given
 from outrider.pages.content.writing.addresses import Addresses
 from outrider.pages.document import ImageRef, Link, line_of
 
 # Where a picture's address stands: where scripts that load it late keep it, before what stands there in the meantime.
 LATE, LATE_SETS = ("data-src", "data-original", "data-lazy-src", "data-lazy"), ("data-srcset", "data-lazy-srcset")
-SET_LIMIT = 4_000  # characters of a srcset
+LATER = re.compile(r"src|lazy|original|orig-file|img-url|image$|^file$")  # the same where nothing else is known
+OTHERS = frozenset({"src", "srcset", "alt", "title", "class", "style"})
+ADDRESS = re.compile(r"(?:https?:)?/{0,2}[\w.%-][^\s\"{}<>]*[./][^\s\"{}<>]*", re.IGNORECASE)
+MEANTIME = re.compile(  # what pictures are called that stand there until then
+    r"(?:^|[/_.-])(?:placeholder|spacer|blank|transparent|pixel|1x1|lazy|loading|loader|empty|grey|gray|dot|clear|trans)"
+    r"[\w.-]*\.(?:gif|png|svg|jpe?g|webp)(?:$|\?)|^data:|^about:|^#|^$",
+    re.IGNORECASE,
+)
+CANDIDATE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+(\d{1,6}(?:\.\d{1,4})?)[wxh])?")
+SET_LIMIT = 8_000  # characters of a srcset
 LINKS = 10_000
 IMAGES = 2_000
 
@@ -69,8 +81,22 @@ def _source(given: Given, addresses: Addresses) -> str:
     for name in LATE_SETS:
         if (value := given.get(name)) and (found := _picture(_largest(value), addresses)):
             return found
-    found = _picture(given.get("src") or "", addresses)
-    return found or _picture(_largest(given.get("srcset") or ""), addresses)
+    source = given.get("src") or ""
+    if MEANTIME.search(source):
+        for candidate in (_largest(given.get("srcset") or ""), *_later(given)):
+            if found := _picture(candidate, addresses):
+                return found
+    return _picture(source, addresses) or _picture(_largest(given.get("srcset") or ""), addresses)
+
+
+def _later(given: Given) -> Iterator[str]:
+    """What attributes say that are made for a script of some kind, and hold an address or a set of them."""
+    for name, value in given.items():
+        if value and name not in OTHERS and LATER.search(name):
+            if name.endswith("set"):
+                yield _largest(value)
+            elif len(value) < SET_LIMIT and ADDRESS.fullmatch(value.strip()):
+                yield value.strip()
 
 
 def _picture(address: str, addresses: Addresses) -> str:
@@ -81,9 +107,15 @@ def _picture(address: str, addresses: Addresses) -> str:
 
 
 def _largest(candidates: str) -> str:
-    """The last address of a srcset, which by custom is the largest (html.spec.whatwg.org, srcset attribute)."""
-    parts = [part.split() for part in candidates[-SET_LIMIT:].split(", ")]
-    return next((part[0] for part in reversed(parts) if part), "")
+    """The address of a srcset that is told to be the largest; of equal ones the last (html.spec.whatwg.org, srcset)."""
+    if len(candidates) > SET_LIMIT:
+        candidates = candidates[:SET_LIMIT].rpartition(",")[0]
+    best, most = "", -1.0
+    for found in CANDIDATE.finditer(candidates):
+        size = float(found[2] or 1)
+        if size >= most and found[1][:5] != "data:":
+            best, most = found[1], size
+    return best
 
 
 def _pixels(value: str | None) -> int | None:

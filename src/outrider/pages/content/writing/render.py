@@ -12,6 +12,7 @@ from outrider.pages.content.writing.emphasis import clear
 from outrider.pages.content.writing.escape import escaped, headed
 from outrider.pages.content.writing.footnotes import footnotes_of, without_mark
 from outrider.pages.content.writing.grid import grid_of
+from outrider.pages.content.writing.numbering import label_of, numbering_of
 from outrider.pages.content.writing.phrase import Phrase
 from outrider.pages.content.writing.places import DETAILS, TERMS, Place, Places
 
@@ -315,7 +316,11 @@ class Writer:
             if self.page.elements[each][1] == QUOTE:
                 lead += "> "
             elif each == begins:
-                lead += self._bullet(each) + self._box(each) if first else " " * len(self._bullet(each))
+                lead += (
+                    self._bullet(each) + self._letter(each) + self._box(each)
+                    if first
+                    else " " * len(self._bullet(each))
+                )
             elif each in self.begun:
                 lead += " " * len(self._bullet(each))
         return lead
@@ -323,9 +328,20 @@ class Writer:
     def _bullet(self, item: int) -> str:
         elements = self.page.elements
         parent = elements[item][0]
-        if parent < 0 or elements[parent][1] != OL:
+        if parent < 0 or elements[parent][1] != OL or self._numbering(parent):
             return "- "
         return f"{self._number(item, parent)}. "
+
+    def _numbering(self, parent: int) -> str:
+        """How the items of an ordered list are numbered, if not by numbers."""
+        given = self.page.given.get(parent)
+        return numbering_of(given) if given else ""
+
+    def _letter(self, item: int) -> str:
+        """The letter or the Roman number of an item."""
+        parent = self.page.elements[item][0]
+        numbering = self._numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL else ""
+        return label_of(self._number(item, parent), numbering) if numbering else ""
 
     def _box(self, item: int) -> str:
         """The box of a task."""
