@@ -1,5 +1,6 @@
 """The catalogue as a whole: what every tool of every toolset must hold."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from outrider.core.tool import Tool, Toolset
 TOOLSETS = find(toolsets, Toolset)
 # A tool that several toolsets list is one tool.
 TOOLS = list({id(tool): tool for toolset in TOOLSETS for tool in toolset.tools.values()}.values())
+
+KEPT = {"clear_goal"}  # what it closes stays in the archive
 
 
 def test_names_are_unique_over_all_toolsets():
@@ -29,6 +32,12 @@ def test_every_tool_says_what_it_does_in_few_words(tool: Tool):
 def test_every_tool_forbids_what_it_does_not_know(tool: Tool):
     assert tool.input_schema["additionalProperties"] is False
     assert tool.input_schema["type"] == "object"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_what_removes_something_for_good_does_not_say_that_it_only_adds(tool: Tool):
+    removes = re.match(r"(?:delete|remove|clear)(?=[A-Z_])", tool.name)
+    assert not removes or tool.name in KEPT or tool.effect == "act"
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)

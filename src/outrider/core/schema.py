@@ -42,8 +42,12 @@ def input_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 
 
 def output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
-    """The schema of a tool's structured result, as it is serialised: a null that may come stays named."""
-    return _compact(adapter.json_schema(mode="serialization"), optional=False)
+    """The schema of a tool's structured result, as it is serialised: a null that may come stays named.
+
+    What the result is as a whole, the tool's own description says.
+    """
+    schema = _compact(adapter.json_schema(mode="serialization"), optional=False)
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _compact(node: Any, *, optional: bool) -> Any:

@@ -188,7 +188,7 @@ async def waitFor(
     gone: Annotated[bool, Field(description="Until it is gone")] = False,
     seconds: Annotated[float, Field(le=AWAITED)] = 10,
 ) -> Result:
-    """Wait until the page shows something."""
+    """Wait until the page shows something, or just wait."""
     from outrider.browser.wait import Wish, wait_for
 
     async with at_work(browsers, call, sessionId, selector or None) as work:

@@ -28,6 +28,15 @@ REASONS = {
     "script_error": "execution_error",
     "page_gone": "execution_error",
 }
+# The browser's own words for what to do next, and the tools that do it; a longer beginning stands first.
+TOOLS = {
+    "use check or uncheck": "use selectOption with checked",
+    "use check": "use selectOption with checked",
+    "use select": "use selectOption",
+    "use upload": "use uploadFiles",
+    "use click": "use clickElement",
+    "take a snapshot": "call snapshotPage",
+}
 CHANGES = ("+ ", "~ ", "- ", "… ")  # how the lines of a difference begin
 
 
@@ -74,7 +83,7 @@ async def in_words(asked: str | None = None) -> AsyncGenerator[None]:
     except OutriderError as error:
         raise _told(error, asked) from None
     except ContextGone:
-        message, hint = "the page was replaced while it was worked on", "take a snapshot, then go on"
+        message, hint = "the page was replaced while it was worked on", "call snapshotPage, then go on"
         raise _told(Unavailable(message, code="execution_error", hint=hint), asked) from None
     except ProtocolError as error:
         raise _told(Unavailable(f"the browser refused: {error}", code="execution_error"), asked) from error
@@ -90,10 +99,21 @@ def _told(error: OutriderError, asked: str | None) -> OutriderError:
         error.hint = "createSession first"
     if error.code == "hung":
         error.hint = "the page may be busy with itself: try once more, else navigateToUrl opens the session again"
+    error.hint = by_tool(error.hint)
+    if "suggestions" in error.details:
+        error.details = error.details | {"suggestions": [by_tool(each) for each in error.details["suggestions"]]}
     if asked is not None and "ok" not in error.details:
         reason = REASONS.get(error.code, error.code)
         error.details = {"ok": False, "reason": reason, "selector": asked} | error.details
     return error
+
+
+def by_tool(hint: str) -> str:
+    """The browser's advice in names of tools."""
+    for words, tool in TOOLS.items():
+        if hint.startswith(words):
+            return tool + hint.removeprefix(words)
+    return hint
 
 
 def acted(choices: Choices, session: "Session", outcome: "Outcome") -> Result:

@@ -109,7 +109,7 @@ class StoreInfo(Answer):
     createdAt: str
     contentCount: int
     chunkCount: int
-    totalSize: int
+    totalSize: int = Field(description="Bytes")
     lastModified: str
     semantic: bool = Field(description="Whether semanticSimilaritySearch works")
     default: bool = Field(description="Whether it is the session's own")
@@ -196,8 +196,8 @@ class Matches(BaseModel, defer_build=True):
     """Passages that match, best first; scores from 0 to 1."""
 
     results: list[dict[str, Any]] = Field(
-        description="contentId, chunkId, storeId, score, matchedText, lineRange, relevanceType, filename; where there "
-        "is one: title, source, mimeType, heading, highlights, before, after"
+        description="Best first: contentId, chunkId, storeId, score (0 to 1), matchedText, lineRange, relevanceType, "
+        "filename; where there is one: title, source, mimeType, heading, highlights, before, after"
     )
     notes: list[str] = []
     _text: str = PrivateAttr("")

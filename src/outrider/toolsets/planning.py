@@ -118,14 +118,14 @@ async def update_todo(
     return _about(plan, id)
 
 
-@planning.tool(effect="write", title="Remove a todo", stake="never_ask")
+@planning.tool(effect="act", title="Remove a todo", stake="never_ask")
 async def remove_todo(plans: Plans, call: Call, /, id: Id) -> Answer:
     """Remove one todo. Ids of the others stay."""
     plan = await plans.change(call, lambda plan: plan.without([plan.todo(id).id]))
     return Answer(success=True, todos=_todos(plan))
 
 
-@planning.tool(effect="write", title="Clear todos", stake="never_ask")
+@planning.tool(effect="act", title="Clear todos", stake="never_ask")
 async def clear_todos(
     plans: Plans, call: Call, /, ids: Annotated[list[int] | None, Field(description="Only these; default: all")] = None
 ) -> Answer:
@@ -134,7 +134,7 @@ async def clear_todos(
     return Answer(success=True, todos=_todos(plan))
 
 
-@planning.tool(effect="write", title="Clear the session's plan")
+@planning.tool(effect="act", title="Clear the session's plan", stake="low")
 async def clear_session(plans: Plans, call: Call, /) -> Answer:
     """Forget goal, todos, observations and archive of this session; ids start at 1 again."""
     await plans.forget(call)

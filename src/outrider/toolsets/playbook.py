@@ -31,7 +31,7 @@ def _some(size: int) -> int:
 
 Id = Annotated[str, Field(min_length=1, max_length=64, description="The playbook's id")]
 Page = Annotated[int, Field(ge=1, description="From 1")]
-PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all, 50 a page"), AfterValidator(_some)]
+PageSize = Annotated[int, Field(ge=-1, le=100, description="-1: all, at most 50 a page"), AfterValidator(_some)]
 MOST_JSON = 500_000
 MOST_SHOWN = 50  # playbooks of one answer where all are wanted
 
@@ -103,7 +103,7 @@ async def update_playbook(
     return _kept(await playbooks.update(call, id, playbook), known)
 
 
-@playbook.tool(effect="write", title="Delete a playbook")
+@playbook.tool(effect="act", title="Delete a playbook", stake="low")
 async def delete_playbook(playbooks: Playbooks, call: Call, /, id: Id) -> Answer:
     """Remove a playbook and the record of its runs."""
     await playbooks.delete(call, id)

@@ -33,8 +33,8 @@ NEXT = {
 class CrawlReport(BaseModel, defer_build=True):
     """`status` says how it ended, `note` what to do next."""
 
-    status: str
-    note: str
+    status: str = Field(description="finished, pages, time or trouble")
+    note: str = Field(description="What to do next")
     counts: dict[str, int]
     pages: list[dict[str, Any]]
     next_offset: int = 0
@@ -75,7 +75,7 @@ async def web_crawl(
     store_id: Annotated[str | None, Field(max_length=100, description="Content store for the pages")] = None,
     offset: Annotated[int, Field(ge=0, description="Only list pages read, from here on")] = 0,
 ) -> CrawlReport:
-    """Read the pages of a site by its links and lists; web_fetch reads them. Call again to go on, or to see changes."""
+    """Read a site by links and sitemaps and list its pages; web_fetch shows one. Call again to go on or see changes."""
     chosen, left_out = _globs("include", include), _globs("exclude", exclude)
     plan = Plan(_not_blank(url), max_depth, within, chosen, left_out, robots=choices.crawl_robots)
     owner = f"{call.scope} {store_id or ''}"  # what is in a store is a crawl of its own

@@ -33,7 +33,7 @@ Depth = Annotated[int, Field(ge=1, le=50)]
 class Listing(BaseModel, defer_build=True):
     """Files and folders: `count` of all, and those that are shown."""
 
-    count: int
+    count: int = Field(description="Of all; entries may be fewer")
     entries: list[dict[str, Any]]
     note: str = ""
 
@@ -46,7 +46,7 @@ class Lines(BaseModel, defer_build=True):
     """Matching lines: texts, or objects with path, line and text where these were asked for."""
 
     count: int
-    matches: list[Any]
+    matches: list[Any] = Field(description="Texts, or objects with path, line and text")
     more: bool = False
     note: str = ""
 

@@ -3,12 +3,13 @@
 import pytest
 
 from outrider.browser.cdp import BrowserGone, ContextGone, Hung, PageGone, ProtocolError
+from outrider.browser.diagnose import failure
 from outrider.core.errors import OutriderError
 from outrider.toolsets.browser_use import in_words
 
 pytestmark = pytest.mark.anyio
 CASES = [
-    (ContextGone("Runtime.callFunctionOn", -32000, "gone"), "execution_error", "execution_error", "take a snapshot"),
+    (ContextGone("Runtime.callFunctionOn", -32000, "gone"), "execution_error", "execution_error", "call snapshotPage"),
     (ProtocolError("DOM.focus", -32000, "Element is not focusable"), "execution_error", "execution_error", ""),
     (PageGone("the page has been closed", code="page_gone"), "page_gone", "execution_error", "navigateToUrl"),
     (PageGone("the page has crashed", code="page_crashed"), "page_crashed", "page_crashed", "navigateToUrl"),
@@ -35,3 +36,27 @@ async def test_a_failure_that_is_about_no_element_names_none():
         async with in_words():
             raise Hung("no answer", code="hung")
     assert "selector" not in told.value.details
+
+
+@pytest.mark.parametrize(
+    ("advice", "told"),
+    [
+        ("use check or uncheck", "use selectOption with checked"),
+        ("use check", "use selectOption with checked"),
+        ("use select", "use selectOption"),
+        ("use upload", "use uploadFiles"),
+        ("use click", "use clickElement"),
+        ("take a snapshot to see what is there", "call snapshotPage to see what is there"),
+        ("use digits", "use digits"),
+    ],
+)
+async def test_the_way_out_is_told_in_names_of_tools(advice: str, told: str):
+    with pytest.raises(OutriderError) as raised:
+        async with in_words("#letter"):
+            raise failure(
+                "type",
+                "#letter",
+                {"reason": "not_editable", "message": "takes no text", "hint": advice, "suggestions": [advice]},
+            )
+    assert raised.value.hint == told
+    assert raised.value.details["suggestions"] == [told]

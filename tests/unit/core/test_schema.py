@@ -90,6 +90,19 @@ def test_a_tool_without_parameters_has_an_empty_object():
     assert input_schema(TypeAdapter(Nothing)) == {"additionalProperties": False, "properties": {}, "type": "object"}
 
 
+def test_a_result_is_not_described_twice():
+    class Found(BaseModel):
+        """What was found."""
+
+        count: int = Field(description="Of all")
+
+    assert output_schema(TypeAdapter(Found)) == {
+        "properties": {"count": {"type": "integer", "description": "Of all"}},
+        "required": ["count"],
+        "type": "object",
+    }
+
+
 def test_the_schema_of_a_result_accepts_the_nulls_that_it_holds():
     result = Paper(title="A", year=None, pages=None, author=None).model_dump(mode="json", exclude_unset=True)
     assert list(Draft202012Validator(output_schema(TypeAdapter(Paper))).iter_errors(result)) == []
