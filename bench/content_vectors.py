@@ -20,8 +20,8 @@ import anyio
 import numpy as np
 from numpy.typing import NDArray
 
+from outrider.content.meaning.vectors import Vectors
 from outrider.content.tables import content_stores, content_vectors
-from outrider.content.vectors import Vectors
 from outrider.core.db import Database
 
 DIMENSIONS = 384

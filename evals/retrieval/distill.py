@@ -1,4 +1,4 @@
-"""Makes `src/outrider/content/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
+"""Makes `src/outrider/content/meaning/words.npz`: vectors of single words out of all-MiniLM-L6-v2.
 
     OUTRIDER_WCXB=… python -m evals.retrieval.distill FOLDER_OF_MODELS
 
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.extraction.corpus import VARIABLE, digest, samples
-from outrider.content.embedder import Means
-from outrider.content.embedders.minilm import MiniLM, weights
 from outrider.content.embedding_settings import EmbeddingSettings
-from outrider.content.static import DIMENSIONS, FILE, packed
+from outrider.content.meaning.embedder import Means
+from outrider.content.meaning.embedders.minilm import MiniLM, weights
+from outrider.content.meaning.static import DIMENSIONS, FILE, packed
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.http import Http

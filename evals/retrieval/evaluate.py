@@ -23,9 +23,9 @@ import anyio
 
 from evals.retrieval import peers
 from outrider.content import Content, ContentSettings, Draft, SearchOptions
-from outrider.content.embedder import Embedder
-from outrider.content.embedding import chosen, known
 from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.meaning.embedder import Embedder
+from outrider.content.meaning.embedding import chosen, known
 from outrider.content.search import Mode
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -161,7 +161,7 @@ def _models() -> Path | None:
 
 
 async def _embedded(database: Database, folder: Path, embedder: Embedder, store: str) -> None:
-    from outrider.content.vectors import Vectors
+    from outrider.content.meaning.vectors import Vectors
 
     vectors = Vectors(database, embedder, folder)
     while await vectors.embed([store]):

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import postgres
-from outrider.content.engines.growing import GrowingIndex
-from outrider.content.engines.postgres import PostgresIndex
-from outrider.content.engines.tantivy import TantivyIndex
-from outrider.content.file_index import FileIndex
-from outrider.content.index import Changes, Entry, Index, Mark
-from outrider.content.ranking import ranked
-from outrider.content.store_file import StoreFile
+from outrider.content.keywords.engines.growing import GrowingIndex
+from outrider.content.keywords.engines.postgres import PostgresIndex
+from outrider.content.keywords.engines.tantivy import TantivyIndex
+from outrider.content.keywords.file_index import FileIndex
+from outrider.content.keywords.index import Changes, Entry, Index, Mark
+from outrider.content.keywords.ranking import ranked
+from outrider.content.keywords.store_file import StoreFile
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio

@@ -20,7 +20,7 @@ import pytest
 from content_crash import CALL
 from forked import Nursery
 from outrider.content import Content, SearchOptions
-from outrider.content.store_file import StoreFile
+from outrider.content.keywords.store_file import StoreFile
 from outrider.core.db import Database
 
 pytestmark = pytest.mark.anyio

@@ -373,7 +373,7 @@ class Building:
         return self.content if "content_store" in self.served.toolsets else None
 
     def _embedder(self) -> Any:
-        from outrider.content.embedding import chosen
+        from outrider.content.meaning.embedding import chosen
 
         folder, keys = self.settings.data_dir / "models", self.settings.models.keys
         return chosen(self.settings.content.embedding, self.http, self.loaded.environ, folder=folder, keys=keys)

@@ -18,7 +18,7 @@ def embeddings() -> None:
 @setting
 def install(sets: tuple[str, ...]) -> None:
     """Install MiniLM (90 MB) for search by meaning on this machine."""
-    from outrider.content.install import install as install_model
+    from outrider.content.meaning.install import install as install_model
 
     folder = loaded(sets).settings.data_dir / "models"
     try:
@@ -44,8 +44,8 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 async def _status(found: Any) -> list[dict[str, Any]]:
-    from outrider.content.embedder import Means
-    from outrider.content.embedding import chosen, known
+    from outrider.content.meaning.embedder import Means
+    from outrider.content.meaning.embedding import chosen, known
     from outrider.core.egress.guard import Guard
     from outrider.core.http import Http
 

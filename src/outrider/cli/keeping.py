@@ -92,8 +92,8 @@ async def _artifacts(app: "App") -> AsyncGenerator[Finding]:
 
 async def _embedders(app: "App") -> AsyncGenerator[Finding]:
     """What turns texts into vectors, for search by meaning; nothing is loaded."""
-    from outrider.content.embedder import Means
-    from outrider.content.embedding import chosen, known
+    from outrider.content.meaning.embedder import Means
+    from outrider.content.meaning.embedding import chosen, known
     from outrider.core.egress.guard import Guard
     from outrider.core.http import Http
 

@@ -19,14 +19,14 @@ from outrider.core.db import Database
 from outrider.core.errors import NotConfigured
 
 if TYPE_CHECKING:
-    from outrider.content.embedding import Embedder
-    from outrider.content.following import Follower
-    from outrider.content.index import Index
+    from outrider.content.keywords.following import Follower
+    from outrider.content.keywords.index import Index
     from outrider.content.leftovers import Leftovers
-    from outrider.content.minding import Minding
+    from outrider.content.meaning.embedding import Embedder
+    from outrider.content.meaning.minding import Minding
+    from outrider.content.meaning.vectors import Vectors
     from outrider.content.overview import Overview
     from outrider.content.search import Found, Searched, Searching, SearchOptions
-    from outrider.content.vectors import Vectors
 
 UNNAMED = "Unnamed Store"
 DEFAULT = "Session"
@@ -127,7 +127,7 @@ class Content:
             InvalidInput: code `CONTENT_TOO_LARGE`.
             Unavailable: of database or index.
         """
-        from outrider.content.prepare import prepared
+        from outrider.content.cutting.prepare import prepared
 
         given = [self._checked(draft) for draft in drafts]
         store = await self._store_id(call, store_id)
@@ -167,7 +167,7 @@ class Content:
             NotFound: code `CONTENT_NOT_FOUND`.
             InvalidInput: code `CONTENT_TOO_LARGE`.
         """
-        from outrider.content.prepare import prepared
+        from outrider.content.cutting.prepare import prepared
 
         old = await self.record(call, content_id)
         if draft is None:
@@ -212,7 +212,7 @@ class Content:
         last = record.line_count if to_line is None else min(to_line, record.line_count)
         if not 1 <= from_line <= last:
             raise no_such_lines(from_line, to_line, record.line_count)
-        from outrider.content.lines import Lines
+        from outrider.content.cutting.lines import Lines
         from outrider.content.search import joined
 
         rows = await self._short(lambda connection: reading.covering(connection, record.id, from_line, last))
@@ -283,13 +283,13 @@ class Content:
 
     @cached_property
     def _index(self) -> "Index":
-        from outrider.content.engines.choose import keyword_index
+        from outrider.content.keywords.engines.choose import keyword_index
 
         return self._given or keyword_index(self._database, self._folder / "keywords", most=self.settings.open_indexes)
 
     @cached_property
     def _follower(self) -> "Follower":
-        from outrider.content.following import Follower
+        from outrider.content.keywords.following import Follower
 
         return Follower(self._database, self._index)
 
@@ -302,13 +302,13 @@ class Content:
             return None
         if embedder is None:
             return None
-        from outrider.content.vectors import Vectors
+        from outrider.content.meaning.vectors import Vectors
 
         return Vectors(self._database, embedder, self._folder / "vectors")
 
     @cached_property
     def _minding(self) -> "Minding":
-        from outrider.content.minding import Minding
+        from outrider.content.meaning.minding import Minding
 
         return Minding(self._vectors)
 
@@ -369,7 +369,7 @@ class Content:
 
     async def _searched(self, own: str | None, wanted: Sequence[str] | None) -> "dict[str, Searched]":
         """The stores to search."""
-        from outrider.content.index import Mark
+        from outrider.content.keywords.index import Mark
         from outrider.content.search import Searched
 
         query, given = reading.marks(own, wanted)

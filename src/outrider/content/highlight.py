@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outrider.content.analysis import Word, words
+from outrider.content.keywords.analysis import Word, words
 
 SHOWN = 200  # characters
 

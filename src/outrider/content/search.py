@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from outrider.content.analysis import query_terms
-from outrider.content.following import Follower
 from outrider.content.highlight import Excerpt, best_excerpt
-from outrider.content.index import Index, Mark
-from outrider.content.ranking import ranked
+from outrider.content.keywords.analysis import query_terms
+from outrider.content.keywords.following import Follower
+from outrider.content.keywords.index import Index, Mark
+from outrider.content.keywords.ranking import ranked
 from outrider.core.db import Database
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from outrider.content.vectors import Vectors
+    from outrider.content.meaning.vectors import Vectors
 
 Mode = Literal["keyword", "semantic", "hybrid"]
 CANDIDATES = 100  # that an index is asked for at least, since its own ranking is only alike

@@ -17,8 +17,8 @@ from outrider.core.db import storable
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from outrider.content.chunk import Chunk
-    from outrider.content.prepare import Prepared
+    from outrider.content.cutting.chunk import Chunk
+    from outrider.content.cutting.prepare import Prepared
     from outrider.content.record import Record
 
 ROWS_AT_ONCE = 1_000

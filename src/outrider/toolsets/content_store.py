@@ -301,7 +301,7 @@ def _like(old: Record, draft: Draft, *, direct: bool) -> Draft:
 
 def _lines_of(text: str, start: int, length: int, first: int) -> tuple[int, int]:
     """The lines, counted from `first`, in which a piece of a text lies."""
-    from outrider.content.lines import Lines as Ends
+    from outrider.content.cutting.lines import Lines as Ends
 
     ends = Ends(text)
     return first + ends.at(start) - 1, first + ends.at(max(start + length - 1, start)) - 1

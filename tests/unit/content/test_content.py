@@ -12,7 +12,7 @@ import pytest
 import postgres
 import sqlite
 from outrider.content import Content, Draft, SearchOptions
-from outrider.content.file_index import FileIndex
+from outrider.content.keywords.file_index import FileIndex
 from outrider.content.record import Record
 from outrider.core.context import Call
 from outrider.core.db import Database

@@ -7,8 +7,8 @@ import pytest
 
 import postgres
 from outrider.content import Content, Draft, SearchOptions
-from outrider.content.embedding import chosen
 from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.meaning.embedding import chosen
 from outrider.content.search import Mode
 from outrider.core.context import Call
 from outrider.core.db import Database

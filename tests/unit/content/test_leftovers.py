@@ -12,11 +12,11 @@ import postgres
 import sqlite
 from outrider.app.usage import Usage
 from outrider.content import Content, Draft, SearchOptions
-from outrider.content.checking import unfaithful
-from outrider.content.embedder import Means
-from outrider.content.embedders.builtin import builtin
 from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.keywords.checking import unfaithful
 from outrider.content.leftovers import AT_ONCE, some
+from outrider.content.meaning.embedder import Means
+from outrider.content.meaning.embedders.builtin import builtin
 from outrider.core.context import Call
 from outrider.core.database.checking import check
 from outrider.core.database.copying import Copy

@@ -160,7 +160,7 @@ async def _check(settings: "Loaded", *, repair: bool) -> list[dict[str, Any]]:
 
 
 async def _indexes(settings: "Loaded", database: "Database", *, repair: bool) -> AsyncGenerator[dict[str, Any]]:
-    from outrider.content.checking import unfaithful
+    from outrider.content.keywords.checking import unfaithful
 
     async for each in unfaithful(database, settings.settings.data_dir / "content", repair=repair):
         message = f"the index of store {each.store} has {each.indexed} passages, its rows {each.passages}"

@@ -1,0 +1,1 @@
+"""From a draft to passages, with their exact places."""

@@ -1,0 +1,194 @@
+"""Which chunks of a store have a word how often, in arrays: read out of its index once, and kept as long as it stays.
+
+BM25 over arrays takes a tenth of what FTS5's own takes, which looks up each match's length (5,000 chunks, four words of
+a quarter of them: 0.1 ms against 1.3), and over several stores it counts with the figures of all of them.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from outrider.content.keywords.ranking import K1, B, weighted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ID, COUNT = "i", "H"  # how numbers of rows and counts are kept, in the machine's order: array's and numpy's letters
+MOST_BYTES = 64_000_000  # kept of all stores together
+
+
+class Occurrences(NamedTuple):
+    """A term's chunks, as ascending places in `Store.rows`, and how often each has it: two of int32 (n)."""
+
+    places: "np.ndarray"
+    counts: "np.ndarray"
+
+
+@dataclass
+class Store:
+    """What is known of one store as it was at one time.
+
+    Attributes:
+        version: Names that time.
+        rows: int64 (n), ascending: what its index numbers its chunks by.
+        lengths: float32 (n), in words.
+        terms: Those that were asked for.
+        size: Of all of it, in bytes.
+    """
+
+    version: Hashable
+    rows: "np.ndarray"
+    lengths: "np.ndarray"
+    terms: dict[str, Occurrences] = field(default_factory=dict)
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = self.rows.nbytes + self.lengths.nbytes
+
+    def learn(self, terms: Mapping[str, Occurrences]) -> None:
+        """Takes further terms in."""
+        self.terms |= terms
+        self.size += sum(each.places.nbytes + each.counts.nbytes for each in terms.values())
+
+
+class Seen(NamedTuple):
+    """A store in one search: its figures, and of each asked term that it has the chunks; `within`: those that count."""
+
+    store: Store
+    chunks: int
+    words: int
+    terms: Mapping[str, Occurrences]
+    within: "np.ndarray | None" = None  # bool (n)
+
+
+class Likely(NamedTuple):
+    """Chunks of one store: places in its rows, and by term how often each has it, int32 (n) both."""
+
+    store: int
+    places: "np.ndarray"
+    counts: Mapping[str, "np.ndarray"]
+
+
+class Memory:
+    """The stores that were searched last, so many bytes of them."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._stores: OrderedDict[str, tuple[Store, int]] = OrderedDict()  # with the size that is counted in
+        self._total = 0
+        self._lock = threading.Lock()
+
+    def known(self, name: str, version: Hashable) -> Store | None:
+        """The store, if it is as it was."""
+        with self._lock:
+            store, _ = self._stores.get(name, (None, 0))
+            if store is None or store.version != version:
+                return None
+            self._stores.move_to_end(name)
+            return store
+
+    def keep(self, name: str, store: Store) -> None:
+        """Remembers a store, and forgets those that were not asked for longest."""
+        with self._lock:
+            self._total += store.size - self._stores.pop(name, (None, 0))[1]
+            self._stores[name] = store, store.size
+            while self._total > self._most:
+                self._total -= self._stores.popitem(last=False)[1][1]
+
+    def forget(self, name: str) -> None:
+        """Lets go of a store."""
+        with self._lock:
+            self._total -= self._stores.pop(name, (None, 0))[1]
+
+
+def numbers(text: str | None) -> "np.ndarray":
+    """The numbers of a text with commas between them, int64 (n)."""
+    import numpy as np
+
+    return np.fromstring(text or "", np.int64, sep=",")
+
+
+def occurrences(rows: "np.ndarray", ids: bytes, counts: bytes) -> Occurrences:
+    """Occurrences of a term out of what is kept of them; rows that are no longer there are left out.
+
+    Args:
+        rows: All of the store, int64 (n), ascending.
+        ids: Rows that have the term, ascending, int32 (m).
+        counts: How often each has it, uint16 (m).
+    """
+    import numpy as np
+
+    each, times = np.frombuffer(ids, ID), np.frombuffer(counts, COUNT).astype(np.int32)
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and len(each) and each[0] >= rows[0] and each[-1] <= rows[-1]:
+        return Occurrences(each - np.int32(rows[0]), times)
+    places = np.searchsorted(rows, each).astype(np.int32)
+    there = np.append(rows, -1)[places] == each
+    return Occurrences(places[there], times[there])
+
+
+def likeliest(
+    query: Sequence[tuple[str, ...]], seen: Sequence[Seen], frequency: Mapping[str, int], limit: int
+) -> list[Likely]:
+    """The `limit` best chunks of all stores together, by the same measure as `ranking.ranked`."""
+    import numpy as np
+
+    chunks, words = sum(each.chunks for each in seen), sum(each.words for each in seen)
+    weights = weighted(query, frequency, chunks)
+    average = words / chunks if words else 1.0
+    best = [_best(each, weights, average, limit) for each in seen]
+    if not best or not limit:
+        return []
+    scores = np.concatenate([score for _, score in best])
+    chosen = np.ones(len(scores), bool)
+    if len(scores) > limit:
+        chosen[np.argpartition(scores, -limit)[:-limit]] = False
+    ends = np.cumsum([len(places) for places, _ in best])[:-1]
+    kept = [places[these] for (places, _), these in zip(best, np.split(chosen, ends), strict=True)]
+    return [
+        Likely(number, places, {term: _of(found, places) for term, found in seen[number].terms.items()})
+        for number, places in enumerate(kept)
+        if len(places)
+    ]
+
+
+def _best(
+    seen: Seen, weights: Mapping[tuple[str, ...], float], average: float, limit: int
+) -> "tuple[np.ndarray, np.ndarray]":
+    """Places and scores of a store's best chunks."""
+    import numpy as np
+
+    scores = np.zeros(len(seen.store.rows))
+    for terms, weight in weights.items():
+        found = [seen.terms[term] for term in terms if term in seen.terms]
+        if found:
+            places, counts = found[0] if len(found) == 1 else _either(found, len(scores))
+            norms = K1 * (1 - B) + (K1 * B / average) * seen.store.lengths[places]
+            scores[places] += weight * counts / (counts + norms)
+    if seen.within is not None:
+        scores[~seen.within] = 0
+    places = np.flatnonzero(scores)
+    if len(places) > limit:
+        places = places[np.argpartition(scores[places], -limit)[-limit:]] if limit else places[:0]
+    return places, scores[places]
+
+
+def _either(found: Sequence[Occurrences], chunks: int) -> Occurrences:
+    """Of several terms the one that a chunk has most often."""
+    import numpy as np
+
+    most = np.zeros(chunks, np.int32)
+    for places, counts in found:
+        most[places] = np.maximum(most[places], counts)
+    places = np.flatnonzero(most).astype(np.int32)
+    return Occurrences(places, most[places])
+
+
+def _of(found: Occurrences, places: "np.ndarray") -> "np.ndarray":
+    """How often each of these places has the term."""
+    import numpy as np
+
+    at = np.searchsorted(found.places, places)
+    there = np.append(found.places, -1)[at] == places
+    return np.where(there, np.append(found.counts, 0)[at], 0)

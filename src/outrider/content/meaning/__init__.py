@@ -1,0 +1,1 @@
+"""Finding passages by what they mean: vectors, what makes them of text, and a quick search among them."""
