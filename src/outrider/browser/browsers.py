@@ -14,7 +14,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.browser.states import StateInfo, States
 from outrider.core.egress import Guard
 from outrider.core.errors import NotFound, OutriderError, Unavailable
-from outrider.core.meters import BROWSERS
+from outrider.core.holding import BROWSERS
 
 if TYPE_CHECKING:
     from outrider.browser.attach import Attached

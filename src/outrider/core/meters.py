@@ -5,10 +5,10 @@ few values each.
 """
 
 from collections.abc import Iterator
-from typing import Protocol
-from weakref import WeakSet
 
 from opentelemetry import metrics
+
+from outrider.core.holding import BROWSERS
 
 METER = metrics.get_meter("outrider")
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -49,16 +49,6 @@ MODEL_COST = METER.create_counter(
     "outrider.model.cost", unit="{USD}", description="US dollars for models whose price is known"
 )
 RUNS = METER.create_counter("outrider.runs", unit="{run}", description="Attempts of agents' runs that ended, by how")
-
-
-class Holding(Protocol):
-    """Something that holds sessions of the browser: how many."""
-
-    @property
-    def held(self) -> int: ...
-
-
-BROWSERS: WeakSet[Holding] = WeakSet()  # whose sessions are counted when somebody looks
 
 
 def _sessions(_: metrics.CallbackOptions) -> Iterator[metrics.Observation]:

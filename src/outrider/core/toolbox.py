@@ -12,7 +12,6 @@ from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, NotFound, OutriderError, Unavailable
 from outrider.core.events import Event, Events
 from outrider.core.grant import Grant
-from outrider.core.meters import TOOL_SECONDS, TOOL_SIZE
 from outrider.core.policy import ToolPolicy, consent, offered
 from outrider.core.prompting import Offered, Prompt, ServiceContext, given, service_context
 from outrider.core.result import Result
@@ -222,6 +221,8 @@ class Toolbox:
 
 
 def _measure(tool: Tool, outcome: str, seconds: float, size: int) -> None:
+    from outrider.core.meters import TOOL_SECONDS, TOOL_SIZE
+
     facts = {"toolset": tool.toolset, "tool": tool.name, "outcome": outcome}
     TOOL_SECONDS.record(seconds, facts)
     TOOL_SIZE.record(size, facts)

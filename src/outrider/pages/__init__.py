@@ -6,14 +6,14 @@ without any network.
 
 from typing import TYPE_CHECKING, Any
 
-from outrider.pages.document import Document, ImageRef, Link
-from outrider.pages.extract import extract
+from outrider.pages.extract import extract  # at once: its module, which has the same name, would take its place
 
 __all__ = [
     "Document", "Excerpt", "ImageRef", "Link", "LocalHit", "Page", "Pages", "PagesSettings", "SavedImage", "extract",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from outrider.pages.document import Document, ImageRef, Link
     from outrider.pages.excerpt import Excerpt
     from outrider.pages.images import SavedImage
     from outrider.pages.keeping.library import LocalHit
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from outrider.pages.pages import Pages
     from outrider.pages.settings import PagesSettings
 
-# Where each of the others lives. They are imported when first asked for: `extract` needs neither HTTP nor a database.
+# Where each of the others lives. They are imported when first asked for: `extract` needs neither HTTP nor a database,
+# and who only starts needs none of them.
 _HOMES = {
-    "Excerpt": "excerpt", "LocalHit": "keeping.library", "Page": "page", "Pages": "pages", "PagesSettings": "settings",
-    "SavedImage": "images",
+    "Document": "document", "Excerpt": "excerpt", "ImageRef": "document", "Link": "document",
+    "LocalHit": "keeping.library", "Page": "page", "Pages": "pages", "PagesSettings": "settings", "SavedImage": "images",
 }  # fmt: skip
 
 

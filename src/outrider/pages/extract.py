@@ -5,7 +5,6 @@ Everything here is bounded work that runs in a thread: no process has to be kill
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.pages.document import Document, tidy
 from outrider.pages.pausing import COLLECTING
 from outrider.pages.returning import give_back
 
@@ -13,6 +12,7 @@ LINKS = ("inline", "references", "none")
 
 if TYPE_CHECKING:
     from outrider.pages.content.main import Content
+    from outrider.pages.document import Document
 
 
 def extract(
@@ -24,7 +24,7 @@ def extract(
     images: bool = False,
     chars: int | None = None,
     tags: int | None = None,
-) -> Document:
+) -> "Document":
     """The content and the facts of an HTML page. Never raises for what a page holds.
 
     Args:
@@ -74,9 +74,10 @@ def _checked(html: Any, url: Any, links: str, bounds: tuple[Any, ...]) -> bytes 
     return html
 
 
-def _document(found: "Content") -> Document:
+def _document(found: "Content") -> "Document":
     from outrider.pages.content.metadata.language import language_of
     from outrider.pages.content.parsing.clean import cleaned
+    from outrider.pages.document import Document, tidy
 
     facts = found.facts
     told = {

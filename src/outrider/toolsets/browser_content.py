@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import anyio
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -15,12 +15,14 @@ from outrider.core.markdown import cut_markdown
 from outrider.core.result import Result, Text
 from outrider.core.text import Cut, cut
 from outrider.core.untrusted import clean
-from outrider.pages.document import Document
 from outrider.toolsets.bounds import Budget, NotNegative
 from outrider.toolsets.browser import browser
 from outrider.toolsets.browser_use import Work, at_work, line, moment
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
+
+if TYPE_CHECKING:
+    from outrider.pages import Document
 
 FOLDER = "extracted-content"
 RAW_CHARS = 20_000_000
@@ -89,7 +91,7 @@ async def _texts(work: Work, wanted: list[Name], selector: str, *, main: bool) -
     return {name: clean(made[name]) if name == "html" else made[name] for name in wanted if name in made}, facts
 
 
-def _document(html: str, url: str, *, main: bool) -> Document:
+def _document(html: str, url: str, *, main: bool) -> "Document":
     from outrider.pages.extract import extract
 
     return extract(html, url=url, main=main)

@@ -15,14 +15,14 @@ from outrider.core.markdown import cut_markdown, frame
 from outrider.core.result import Item, Link, Result, Text
 from outrider.core.text import DEFAULT_CHARS, Cut, cut
 from outrider.core.tool import Toolset
-from outrider.pages import Excerpt, Page, Pages
-from outrider.pages.fetching.failures import LOGIN_HINT
+from outrider.pages import Pages
 from outrider.search import Search
 from outrider.toolsets.bounds import Characters, UpToTen
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
 
 if TYPE_CHECKING:
+    from outrider.pages import Excerpt, Page
     from outrider.search import Found, Query
 
 web = Toolset(
@@ -133,7 +133,7 @@ async def web_fetch(
     return _kept(_part(choices, page, format, max_chars, offset), kept)
 
 
-def _part(choices: Choices, page: Page, format: str, max_chars: int, offset: int) -> Result:
+def _part(choices: Choices, page: "Page", format: str, max_chars: int, offset: int) -> Result:
     """A page from an offset on. Raises InvalidInput where it has no more."""
     body = _body(page, format)
     if offset and offset >= len(body):
@@ -187,7 +187,7 @@ def _image_hit(hit: Any) -> dict[str, Any]:
     return {name: getattr(hit, name) for name in names}
 
 
-def _body(page: Page, wanted: str) -> str:
+def _body(page: "Page", wanted: str) -> str:
     if wanted == "html":
         if page.html is None:
             raise InvalidInput(f"format: {page.url} is {page.content_type}, not HTML", hint="leave out `format`")
@@ -195,7 +195,7 @@ def _body(page: Page, wanted: str) -> str:
     return page.document.text if wanted == "text" else page.document.markdown
 
 
-def _head(page: Page, *notes: str) -> str:
+def _head(page: "Page", *notes: str) -> str:
     lines = [f"URL: {page.url}"]
     lines += [f"Title: {page.document.title}"] if page.document.title else []
     lines += [f"Content-Type: {page.content_type}"] if page.content_type else []
@@ -203,7 +203,7 @@ def _head(page: Page, *notes: str) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in notes if note)])
 
 
-def _reading(choices: Choices, page: Page, piece: Cut, shown: str) -> Result:
+def _reading(choices: Choices, page: "Page", piece: Cut, shown: str) -> Result:
     """The page's head, the piece of its text as it is shown, and how to read on."""
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
@@ -215,7 +215,7 @@ def _reading(choices: Choices, page: Page, piece: Cut, shown: str) -> Result:
     return Result((Text(text),), meta=_meta(page) | {f"outrider/{name}": fact for name, fact in piece.facts().items()})
 
 
-async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_chars: int) -> Result:
+async def _passages(pages: Pages, choices: Choices, page: "Page", query: str, max_chars: int) -> Result:
     """The passages that answer a question, each with its place in the whole text."""
     budget = EXCERPT_TOKENS if max_chars == DEFAULT_CHARS else max(max_chars // 4, 50)
     found = await pages.excerpts(page, query, max_tokens=budget)
@@ -230,7 +230,7 @@ async def _passages(pages: Pages, choices: Choices, page: Page, query: str, max_
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": places, "outrider/total_chars": total})
 
 
-def _fitting(markdown: str, found: list[Excerpt], limit: int) -> tuple[list[Excerpt], str]:
+def _fitting(markdown: str, found: "list[Excerpt]", limit: int) -> "tuple[list[Excerpt], str]":
     """The best passages that fit with their places and headings, and how they are shown; the last one may be cut."""
     while len(body := "\n\n".join(_passage(markdown, each) for each in found)) > limit:
         worst = min(found, key=lambda each: each.score)
@@ -244,14 +244,14 @@ def _fitting(markdown: str, found: list[Excerpt], limit: int) -> tuple[list[Exce
     return found, body
 
 
-def _passage(markdown: str, excerpt: Excerpt) -> str:
+def _passage(markdown: str, excerpt: "Excerpt") -> str:
     """A passage below its place and the headings that it stands under; rows have their table's, code its fence."""
     under = " > ".join(heading[:HEADING_CHARS] for heading in excerpt.headings)
     shown = frame(markdown, excerpt.start, excerpt.end).around(excerpt.text)
     return f"[{excerpt.start}-{excerpt.end}]{' ' + under if under else ''}\n{shown}"
 
 
-def _nothing_matches(choices: Choices, page: Page, query: str, limit: int) -> Result:
+def _nothing_matches(choices: Choices, page: "Page", query: str, limit: int) -> Result:
     piece = cut(page.document.markdown, limit)
     note = f"no passage mentions {query!r}; this is the beginning of {piece.total} characters: try other words"
     note += f", or read on with offset={piece.next_offset}" if piece.truncated else ""
@@ -259,7 +259,7 @@ def _nothing_matches(choices: Choices, page: Page, query: str, limit: int) -> Re
     return Result((Text(text),), meta=_meta(page) | {"outrider/excerpts": []})
 
 
-def _caveats(page: Page) -> str:
+def _caveats(page: "Page") -> str:
     """What a reader has to know of how the page was got, and of what it lacks."""
     stale = "the site did not answer; this is a copy from an earlier visit" if page.stale else ""
     cut_off = "the page is larger than this server reads; its end is missing" if page.cut else ""
@@ -269,15 +269,17 @@ def _caveats(page: Page) -> str:
     return "; ".join(filter(None, (moved, rendered, stale, cut_off, lack)))
 
 
-def _elsewhere(page: Page, *, at_all: bool) -> bool:
+def _elsewhere(page: "Page", *, at_all: bool) -> bool:
     """Whether another site answered than was asked, or at all another address; a scheme and `www` are put right."""
     asked, given = (each.partition("://")[2].removeprefix("www.") for each in (page.requested_url, page.url))
     return asked.rstrip("/") != given.rstrip("/") if at_all else asked.partition("/")[0] != given.partition("/")[0]
 
 
-def _lack(page: Page) -> str:
+def _lack(page: "Page") -> str:
     """Why a page is not what was wanted, and what to do: it stands behind a login, or its scripts would draw it."""
     if page.asks_for_login:
+        from outrider.pages.fetching.failures import LOGIN_HINT
+
         return f"the page asks for a login: {LOGIN_HINT}"
     if page.rendered and page.is_bare:
         return "even so the page is next to empty: look at it with the browser tools, or choose another source"
@@ -292,7 +294,7 @@ def _kept(reading: Result, content_id: str) -> Result:
     return replace(reading, meta=reading.meta | meta)
 
 
-def _meta(page: Page) -> dict[str, Any]:
+def _meta(page: "Page") -> dict[str, Any]:
     return {"outrider/url": page.url, "outrider/status": page.status, "outrider/title": page.document.title or ""}
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
 from pydantic import Field
@@ -15,10 +15,13 @@ from outrider.core.markdown import frame
 from outrider.core.result import Image, Item, Resource, Result
 from outrider.core.text import Cut, count_tokens, cut_tokens
 from outrider.core.tool import Toolset
-from outrider.pages import Page, Pages
+from outrider.pages import Pages
 from outrider.search import Search
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
+
+if TYPE_CHECKING:
+    from outrider.pages import Page
 
 web_search_browse = Toolset(
     "web_search_browse",
@@ -86,7 +89,7 @@ async def webbrowser(
     """Read several web pages at once."""
     read = await _read_all(pages, list(dict.fromkeys(urls)), call)
     shots = await _shoot_all(browsers, read, full=screenshotMode == "fullPage") if screenshotMode != "none" else {}
-    kept = {url: await offers.page(call, page) for url, page in read.items() if isinstance(page, Page)}
+    kept = {url: await offers.page(call, page) for url, page in read.items() if not isinstance(page, OutriderError)}
     content = [
         _kept(item, kept.get(url, ""))
         for url in urls
@@ -95,7 +98,7 @@ async def webbrowser(
     return Result(tuple(content), is_error=all(isinstance(each, OutriderError) for each in read.values()))
 
 
-async def _read_all(pages: Pages, urls: list[str], call: Call) -> dict[str, Page | OutriderError]:
+async def _read_all(pages: Pages, urls: list[str], call: Call) -> "dict[str, Page | OutriderError]":
     """Every page or the reason why not, eight at a time."""
     read: dict[str, Page | OutriderError] = {}
     limiter = anyio.CapacityLimiter(AT_ONCE)
@@ -115,7 +118,7 @@ async def _read_all(pages: Pages, urls: list[str], call: Call) -> dict[str, Page
 
 
 async def _shoot_all(
-    browsers: Browsers, read: dict[str, Page | OutriderError], *, full: bool
+    browsers: Browsers, read: "dict[str, Page | OutriderError]", *, full: bool
 ) -> dict[str, Image | OutriderError]:
     """A picture of every page that could be read, or the reason why there is none."""
     from outrider.browser.visit import picture
@@ -132,7 +135,7 @@ async def _shoot_all(
 
     async with anyio.create_task_group() as tasks:
         for url, page in read.items():
-            if isinstance(page, Page):
+            if not isinstance(page, OutriderError):
                 tasks.start_soon(one, url)
     return shots
 
@@ -140,7 +143,7 @@ async def _shoot_all(
 def _items(
     choices: Choices,
     url: str,
-    page: Page | OutriderError,
+    page: "Page | OutriderError",
     *,
     html: bool,
     links: bool,
@@ -160,7 +163,7 @@ def _items(
     return items
 
 
-def _page(kind: str, url: str, page: Page, *, html: bool, at: int) -> Resource:
+def _page(kind: str, url: str, page: "Page", *, html: bool, at: int) -> Resource:
     source = (page.html if html else None) or page.document.markdown
     piece = cut_tokens(source, TOKEN_LIMIT, at)
     piece, text = (piece, piece.text) if html else _framed(source, piece)
@@ -181,7 +184,7 @@ def _framed(markdown: str, piece: Cut) -> tuple[Cut, str]:
 
 
 def _resource(
-    kind: str, url: str, page: Page, text: str, own: dict[str, Any] | None = None, meta: dict[str, Any] | None = None
+    kind: str, url: str, page: "Page", text: str, own: dict[str, Any] | None = None, meta: dict[str, Any] | None = None
 ) -> Resource:
     facts = {"title": page.document.title, "description": page.document.description}
     fields = {"requestedUrl": url, "responseCode": str(page.status)} | {
@@ -204,7 +207,7 @@ def _failed(kind: str, url: str, error: OutriderError) -> Resource:
     return Resource(uri=url, mime_type=kind, text=f"Browse error ({status}) for {url}: {cause}", fields=fields)
 
 
-def _link_list(page: Page) -> str:
+def _link_list(page: "Page") -> str:
     shown = page.document.links[:LINK_LIMIT]
     lines = [f"- [{_plain(link.text) or link.url}]({link.url})" for link in shown]
     rest = len(page.document.links) - len(shown)

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-
-from ada_url import URL, HostType
 
 from outrider.core.egress.addresses import Address, parse
 from outrider.core.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from ada_url import URL
+
 DEFAULT_PORTS = {"http": 80, "https": 443}
 Params = Mapping[str, Any] | Sequence[tuple[str, Any]] | None
+NAMED = 0  # `ada_url.HostType.DEFAULT`, of a host that is no IP address
 LENGTH_LIMIT = 32_768  # characters; browsers and servers stop earlier
 
 
@@ -73,7 +75,7 @@ def read_target(text: str, *, base: str | None = None, params: Params = None) ->
     port = int(url.port) if url.port else DEFAULT_PORTS[scheme]
     if not port:
         raise bad_url("port 0 cannot be reached", "leave the port out, or name the right one")
-    address = parse(host) if url.host_type != HostType.DEFAULT else None
+    address = parse(host) if url.host_type != NAMED else None
     return Target(url.href, scheme, host, port, url.pathname + url.search, address)
 
 
@@ -90,9 +92,11 @@ def bad_url(message: str, hint: str) -> InvalidInput:
     return InvalidInput(message, code="bad_url", hint=hint)
 
 
-def _parsed(text: str, base: str | None) -> URL:
+def _parsed(text: str, base: str | None) -> "URL":
     if len(text) > LENGTH_LIMIT:
         raise bad_url(f"the address is longer than {LENGTH_LIMIT:,} characters", "use a shorter address")
+    from ada_url import URL
+
     try:
         return URL(text, base)
     except ValueError:

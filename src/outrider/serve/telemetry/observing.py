@@ -1,6 +1,7 @@
 """Turns OpenTelemetry on for this process, and off again. Once a process: that is how its interface is made."""
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ async def _metered(settings: TelemetrySettings, resource: "Resource") -> AsyncGe
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
+    importlib.import_module("outrider.core.meters")  # what is counted without any call is there from the start
     try:
         async with _listening(settings, reader) as address:
             yield address
