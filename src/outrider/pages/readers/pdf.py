@@ -13,6 +13,8 @@ from typing import Any
 from outrider.core.errors import InvalidInput
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.pdf.footnotes import LOWER, parted
+from outrider.pages.readers.parts.pdf.furniture import at_edge, furniture
 from outrider.pages.readers.parts.pdf.layout import Block, blocks
 from outrider.pages.readers.parts.pdf.lines import Line
 from outrider.pages.readers.parts.pdf.page import Page, read_page
@@ -23,19 +25,22 @@ from outrider.pages.readers.text import fenced
 DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
 PASSWORD = 4  # FPDF_ERR_PASSWORD (fpdfview.h)
 OUTLINE = 5_000  # bookmarks that are looked at
-EDGE = 0.09  # of a page's height, at its top and bottom, where running heads and page numbers stand
-REPEATED = 0.3  # of the pages: a line at the edge of so many is a running head
 LARGER = 1.15  # than the body's size of type: a heading
 HEADING = 200  # characters that a heading has at most
 SHORT = 100  # characters that a heading has at most which is told by bold letters alone
 SECTION = re.compile(r"(?<![\w.])\d{1,3}(?:\.|(?=\s))|(?<=\.)\d{1,3}\b")  # the numbers of a section, as in 2.1
 NUMBER = re.compile(r"^[-–—\s]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*\d{1,4})?[-–—\s]*$", re.IGNORECASE)
 NUMBERED = re.compile(r"^\d{1,4}\s|\s\d{1,4}$")
-DIGITS = re.compile(r"\d+")
+WORD = re.compile(r"[^\W\d_]{2}")  # what a heading has; signs of formulas are larger yet
 SCANNED = (
     "(There is no text in this PDF of {} pages, which were scanned or drawn. Look for another version of it, or have "
     "its letters recognised first, for instance with `ocrmypdf`.)"
 )
+PICTURED = (
+    "(No text was found on page{} {}, of which pictures take the place. To have their letters recognised, use for "
+    "instance `ocrmypdf --skip-text`.)"
+)
+TOLD = 100  # pages that are named
 END = 2_048  # bytes in which the mark of a file's end stands (ISO 32000-1 annex H.3.18)
 XFA = "(This is a form in XFA, which only Adobe's programs show. Ask for it as a plain PDF, or print it to one there.)"
 ATTACHMENTS = 200
@@ -76,7 +81,9 @@ class Book:
     bold: bool = False
     first: str = ""
     lefts: list[float] = field(default_factory=list)
-    numbers: set[int] = field(default_factory=set)  # identities of lines that are but the number of their page
+    furniture: set[int] = field(default_factory=set)  # identities of lines that are running heads
+    notes: int = 0  # footnotes
+    pictures: list[int] = field(default_factory=list)  # pages that are no more than that
 
     def __post_init__(self) -> None:
         self.draft = Draft(self.source, "pdf")
@@ -94,8 +101,7 @@ class Book:
         pages = self._pages()
         self.titles = self._outline()
         self._measure(pages)
-        heads = _running_heads(pages)
-        self.numbers = _page_numbers(pages)
+        self.furniture = furniture(pages, self.body)
         facts = self._further(total, pages)
         if facts["scanned"]:
             self.draft.add(SCANNED.format(total))
@@ -103,22 +109,36 @@ class Book:
         for number, page in enumerate([] if facts["scanned"] else pages, first):
             if written and self._is_late():
                 break
-            self._page(page, number, total, heads)
+            self._page(page, number, total)
             written += 1
+        self._pictured(facts)
         self._attached(facts)
         self._unread(first - 1 + (len(pages) if facts["scanned"] else written), total)
         return self.draft.document(self._facts(), metadata=facts)
 
-    def _page(self, page: Page, number: int, total: int, heads: set[str]) -> None:
+    def _page(self, page: Page, number: int, total: int) -> None:
         self.draft.add(f"--- page {number} of {total} ---")
         if not page.readable:
             self.draft.add("(this page cannot be read)")
-        elif page.pictured and not any(line.lettered for line in page.lines):
+        elif _is_picture(page):
+            self.pictures.append(number)
             self.draft.add("(this page is a picture without text)")
-        for block in blocks([line for line in page.lines if not self._is_furniture(line, page, heads)]):
+        found = blocks([line for line in page.lines if not self._is_furniture(line, page)])
+        found, notes = parted(found, self.body, page.bottom + LOWER * page.height, self.notes + 1)
+        for block in found:
             self._write(block, number)
+        for label, note in notes:
+            self.draft.add(f"[^{label}]: {note}", tight=True)
+        self.notes += len(notes)
         for remark in page.remarks:
             self.draft.quote(remark)
+
+    def _pictured(self, facts: dict[str, Any]) -> None:
+        """Says which pages hold pictures in the place of words."""
+        if self.pictures:
+            facts["pictured"] = self.pictures
+            named = ", ".join(map(str, self.pictures[:TOLD])) + (" and more" if len(self.pictures) > TOLD else "")
+            self.draft.add(PICTURED.format("s" if len(self.pictures) > 1 else "", named))
 
     def _unread(self, last: int, total: int) -> None:
         """Says which pages there are besides, and how to get them; also where nothing more is taken."""
@@ -183,7 +203,8 @@ class Book:
         self.body = counts.most_common(1)[0][0] if counts else 0
         bold = sum(len(line.text) for page in pages for line in page.lines if line.bold)
         self.bold = 2 * bold > sum(counts.values())
-        self.sizes = sorted((size for size in counts if size > LARGER * self.body), reverse=True)[:4]
+        worded = {round(line.size * 2) / 2 for page in pages for line in page.lines if WORD.search(line.text)}
+        self.sizes = sorted((size for size in worded if size > LARGER * self.body), reverse=True)[:4]
 
     def _write(self, block: Block, page: int) -> None:
         if block.kind == "table":
@@ -233,13 +254,13 @@ class Book:
             and (block.kind == "text" or (block.kind == "item" and block.marker != "-"))
         )
 
-    def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
+    def _is_furniture(self, line: Line, page: Page) -> bool:
         """Whether a line is a running head, which also a chapter's title beside a page number is, or a page number."""
-        if id(line) in self.numbers:
+        if id(line) in self.furniture:
             return True
-        if not _at_edge(line, page):
+        if not at_edge(line, page):
             return False
-        if _head(line) in heads or NUMBER.match(line.text[:60]):
+        if NUMBER.match(line.text[:60]):
             return True
         key = _key(line.text) if NUMBERED.search(line.text) and line.size <= LARGER * self.body else ""
         return len(key) > 3 and any(key.endswith(title) for title in self.titles if len(title) > 3)
@@ -261,6 +282,10 @@ class Book:
         return {"pages": total, "scanned": not lettered}
 
 
+def _is_picture(page: Page) -> bool:
+    return page.pictured and not any(line.lettered for line in page.lines)
+
+
 def _told(fact: str) -> str:
     """A fact, unless it is what a program writes where nobody told it."""
     return "" if fact.strip("() ").lower() in UNTOLD else fact
@@ -269,35 +294,6 @@ def _told(fact: str) -> str:
 def _key(text: str) -> str:
     """A title as it is compared: without numbering, case and signs."""
     return "".join(letter for letter in text.lower() if letter.isalpha())
-
-
-def _at_edge(line: Line, page: Page) -> bool:
-    edge = page.height * EDGE
-    return not line.rows and (line.bottom > page.top - edge or line.top < page.bottom + edge)
-
-
-def _head(line: Line) -> str:
-    return DIGITS.sub("#", line.text)
-
-
-def _running_heads(pages: list[Page]) -> set[str]:
-    """The lines that many pages have at their edges, but for their numbers."""
-    counts = Counter(head for page in pages for head in {_head(line) for line in page.lines if _at_edge(line, page)})
-    return {head for head, count in counts.items() if count >= (3 if "#" in head else max(3, REPEATED * len(pages)))}
-
-
-def _page_numbers(pages: list[Page]) -> set[int]:
-    """The identities of lines that count the pages, above or below all else on them, however far from the edge."""
-    found: dict[int, list[int]] = {}
-    for number, page in enumerate(pages):
-        for line in {id(each): each for each in _outermost(page.lines)}.values():
-            if line.text.isdecimal() and len(line.text) < 5:
-                found.setdefault(int(line.text) - number, []).append(id(line))
-    return {line for lines in found.values() if len(lines) > 2 for line in lines}
-
-
-def _outermost(lines: list[Line]) -> list[Line]:
-    return [max(lines, key=lambda line: line.top), min(lines, key=lambda line: line.bottom)] if lines else []
 
 
 def _explained(source: Source, error: Any) -> Exception:

@@ -1,6 +1,7 @@
 """Signs that fonts show in the place of letters: ticks, boxes and bullets of Wingdings, the Greek of Symbol."""
 
 import re
+from unicodedata import normalize
 
 # What the fonts of signs show at these places (Unicode's mappings of Wingdings and Symbol), as far as texts use them.
 WINGDINGS = {
@@ -14,6 +15,14 @@ SYMBOL = GREEK | {0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 
 # Programs keep them in Unicode's private area, where no font is named any more: nearly all of these are Wingdings.
 PRIVATE = {0xF000 + place: sign for place, sign in WINGDINGS.items()} | {0xF0B7: "•", 0xF020: " "}
 PRIVATELY = re.compile("[\uf020-\uf0ff]")
+
+
+MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff]")  # letters that are but set otherwise: 𝐸 is E
+
+
+def unset(text: str) -> str:
+    """The text with the letters of formulas as those that they are set from."""
+    return MATHEMATICAL.sub(lambda found: normalize("NFKC", found[0]), text)
 
 
 def shown(text: str) -> str:

@@ -6,14 +6,16 @@ left where the lines jump about.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
-from outrider.pages.readers.parts.pdf.bidi import RIGHT_TO_LEFT
+from outrider.pages.readers.parts.pdf.bidi import LEFTWARD, RIGHT_TO_LEFT
 from outrider.pages.readers.parts.pdf.figures import with_figures
 from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.painted import in_place
 from outrider.pages.readers.parts.pdf.scripts import downward
 from outrider.pages.readers.parts.pdf.stacked import stacked
 from outrider.pages.readers.parts.pdf.wrapped import wrapped
@@ -21,7 +23,10 @@ from outrider.pages.readers.parts.pdf.wrapped import wrapped
 BULLET = re.compile(r"^[•●▪■◦○➢❖❑✓➔►▶◆‣⁃∙·–*\u2022\uf0b7-]\s+(?=\S)" + f"|^[•●▪■◦](?=[{RIGHT_TO_LEFT}])")
 NUMBERED = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
 MARKER = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○*\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+POINT = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙○\u2022\uf0b7]")
 LETTERED = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] ")  # what the next lines of an item are indented behind
+LETTER = re.compile(r"\(?([a-zA-Z]|[ivx]{1,5}|[IVX]{1,5})([.)]) ")
+ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 APART = 4.0  # of the type size that a marker stands before its item at most
 LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 IDEOGRAPH = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
@@ -34,6 +39,8 @@ ROOMY = 1.3  # letters differ in their widths
 # Beginnings behind which English writes a hyphen nearly wherever a word stands.
 KEPT = frozenset({"self", "well", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"})
 WORD = 40  # characters that no word has: an address, or a script without spaces
+NEAR = 4  # letters by which the space between two cells may be off
+RAGGED = 3  # long lines from which on their edges tell anything
 DEEPEST = 12  # cuts of a page into columns and bands
 
 
@@ -89,9 +96,9 @@ def blocks(lines: list[Line]) -> list[Block]:
     """The blocks of a page in reading order."""
     found: list[Block] = []
     aslant = [line for line in lines if line.aslant]
-    rows = with_figures(_rows(downward(stacked([line for line in lines if not line.aslant]))))
+    rows = with_figures(_rows(in_place(downward(stacked([line for line in lines if not line.aslant])))))
     runs = list(_runs(ordered(wrapped(rows))))
-    edges = _edges([run for run in runs if isinstance(run, Line)])
+    edges = Edges([run for run in runs if isinstance(run, Line)])
     for run in runs:
         if isinstance(run, Block):
             found.append(run)
@@ -100,17 +107,36 @@ def blocks(lines: list[Line]) -> list[Block]:
     return found + [Block("text", [line]) for line in aslant]
 
 
-def _edges(lines: list[Line]) -> dict[int, float]:
-    """How far right the lines around each reach that stand close together in one column, by the line's identity."""
-    groups: list[list[Line]] = []
-    for line in lines:
-        last = groups[-1][-1] if groups else None
-        if last and _near(last, line, LEADING) and abs(last.size - line.size) <= 0.1 * last.size:
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    reaches = [max(line.right for line in group) for group in groups]
-    return {id(line): reach for group, reach in zip(groups, reaches, strict=True) for line in group}
+class Edges:
+    """Where the lines of a page begin and end.
+
+    `ragged` tells that they end below one another and begin anywhere, as words that run to the left do where a
+    program sets them from the left: then where a line begins says nothing.
+    """
+
+    def __init__(self, lines: list[Line]) -> None:
+        groups: list[list[Line]] = []
+        for line in lines:
+            last = groups[-1][-1] if groups else None
+            if last and _near(last, line, LEADING) and abs(last.size - line.size) <= 0.1 * last.size:
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+        reaches = [max(line.right for line in group) for group in groups]
+        self._reaches = {id(line): reach for group, reach in zip(groups, reaches, strict=True) for line in group}
+        long = [line for line in lines if len(line.text) > PROSE and LEFTWARD.search(line.text)]
+        begun, ended = (_common([getattr(line, side) for line in long]) for side in ("left", "right"))
+        self.ragged = len(long) >= RAGGED and ended >= 0.6 * len(long) and begun <= 0.5 * len(long)
+
+    def reach(self, line: Line) -> float:
+        """How far right the lines around one reach that stand close together in one column."""
+        return self._reaches.get(id(line), 0.0)
+
+
+def _common(places: list[float]) -> int:
+    """How many of the places are about the same one."""
+    counts = Counter(round(place / 6) for place in places)
+    return max((count + counts[at + 1] for at, count in counts.items()), default=0)
 
 
 def _spaced(line: Line, left: float, width: float) -> str:
@@ -143,13 +169,16 @@ def _rows(lines: list[Line]) -> list[Line]:
 
 
 def _marked(line: Line) -> Line:
-    """An item whose marker stands apart is one cell with it, not a row of a table."""
-    if len(line.cells) != 2 or not MARKER.fullmatch(line.cells[0].text):
-        return line
-    first, last = line.cells
-    if last.left - first.right > APART * line.size:
-        return line
-    return replace(line, cells=(Cell(f"{first.text} {last.text}", first.left, last.right),))
+    """An item whose marker stands apart is one cell with it, not a row of a table; points in a table's cells too."""
+    cells: list[Cell] = []
+    for cell in line.cells:
+        last = cells[-1] if cells else None
+        marks = last and (POINT if len(line.cells) > 2 else MARKER).fullmatch(last.text)
+        if last and marks and cell.left - last.right <= APART * line.size:
+            cells[-1] = Cell(f"{last.text} {cell.text}", last.left, cell.right)
+        else:
+            cells.append(cell)
+    return replace(line, cells=tuple(cells)) if len(cells) < len(line.cells) else line
 
 
 def _level(one: Line, other: Line) -> bool:
@@ -220,6 +249,8 @@ def _runs(lines: list[Line]) -> Iterator[Line | Block]:
         end = at
         while end < len(lines) and len(lines[end].cells) > 1 and not lines[end].mono:
             end += 1
+            if _is_apart(lines[at:end], lines[end : end + 1]):
+                break
         run = lines[at:end]
         if len(run) > 1:
             yield from _gapped(run)
@@ -229,7 +260,44 @@ def _runs(lines: list[Line]) -> Iterator[Line | Block]:
             at += 1
 
 
+def _is_apart(run: list[Line], after: list[Line]) -> bool:
+    """Whether the rows of a table end before a line: it stands further off than they do from one another."""
+    if len(run) < 2 or not after:
+        return False
+    gaps = [above.bottom - below.top for above, below in pairwise(run)]
+    return run[-1].bottom - after[0].top > max(1.5 * run[-1].size, 2 * max(gaps))
+
+
+def _parted(run: list[Line]) -> list[Line]:
+    """The rows of a table, cells that stand too close in one of them parted as in most others."""
+    counts = Counter(len(line.cells) for line in run)
+    most = max(counts, key=lambda count: (counts[count], count))
+    columns = _columns([line for line in run if len(line.cells) == most])
+    if counts[most] < 2 or len(columns) != most:
+        return run
+    return [_parted_at(line, columns) if len(line.cells) < most else line for line in run]
+
+
+def _parted_at(line: Line, columns: list[tuple[float, float]]) -> Line:
+    cells: list[Cell] = []
+    for cell in line.cells:
+        rest = cell
+        under = [each for each in columns if each[0] < cell.right and cell.left < each[1]]
+        for (_, end), (start, _) in pairwise(under):
+            width = max((rest.right - rest.left) / max(1, len(rest.text)), 0.1)
+            about = ((start + end) / 2 - rest.left) / width
+            spaces = [at for at, letter in enumerate(rest.text) if letter == " " and abs(at - about) <= NEAR]
+            if spaces:
+                at = min(spaces, key=lambda space, about=about: abs(space - about))
+                middle = rest.left + at * width
+                cells.append(Cell(rest.text[:at].strip(), rest.left, min(end, middle)))
+                rest = Cell(rest.text[at:].strip(), max(start, middle), rest.right)
+        cells.append(rest)
+    return replace(line, cells=tuple(cells))
+
+
 def _gapped(run: list[Line]) -> Iterator[Line | Block]:
+    run = _parted(run)
     columns = _columns(run)
     fits = all(len({_column(cell, columns) for cell in line.cells}) == len(line.cells) for line in run)
     cells = [cell for line in run for cell in line.cells]
@@ -268,7 +336,7 @@ def _column(cell: Cell, columns: list[tuple[float, float]]) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
-def _place(line: Line, found: list[Block], edges: dict[int, float]) -> None:
+def _place(line: Line, found: list[Block], edges: Edges) -> None:
     """Puts a line into the block before it, or begins a new one."""
     before = found[-1] if found else None
     signs = before and before.kind == "code" and not any(letter.isalnum() for letter in line.text)
@@ -279,8 +347,10 @@ def _place(line: Line, found: list[Block], edges: dict[int, float]) -> None:
             found.append(Block("code", [line]))
         return
     number = NUMBERED.match(line.text)
-    item = BULLET.match(line.text) or number
-    if before and before.kind in ("text", "item") and not item and _goes_on(before, line, edges):
+    item = BULLET.match(line.text) or number or _is_under(before, line)
+    if before and not item and _is_next(before, line):
+        found.append(Block(before.kind, [line]))
+    elif before and before.kind in ("text", "item") and not item and _goes_on(before, line, edges):
         before.lines.append(line)
     elif item:
         found.append(Block("item", [line], marker=f"{number[1]}." if number else "-"))
@@ -288,7 +358,32 @@ def _place(line: Line, found: list[Block], edges: dict[int, float]) -> None:
         found.append(Block("text", [line]))
 
 
-def _goes_on(block: Block, line: Line, edges: dict[int, float]) -> bool:
+def _is_under(before: Block | None, line: Line) -> bool:
+    """Whether a line is the first of a list with letters that is indented under another item."""
+    found = LETTER.match(line.text)
+    if not (before and found) or before.kind != "item" or found[1] not in ("a", "i", "A", "I"):
+        return False
+    return line.left - before.lines[0].left > 0.5 * line.size and not before.lines[-1].hyphenated
+
+
+def _is_next(before: Block, line: Line) -> bool:
+    """Whether a line has the letter behind the one that the block above it begins with, and begins below it."""
+    found, first = LETTER.match(line.text), before.lines[0]
+    above = LETTER.match(first.text)
+    if not (found and above) or before.kind not in ("text", "item") or line.bold:
+        return False
+    return abs(first.left - line.left) <= line.size and found[2] == above[2] and found[1] in _after(above[1])
+
+
+def _after(mark: str) -> tuple[str, ...]:
+    """What comes behind a letter, or behind a small Roman number, in a list."""
+    at = ROMANS.index(mark.lower()) + 1 if mark.lower() in ROMANS else len(ROMANS)
+    roman = ROMANS[at] if at < len(ROMANS) else ""
+    letter = chr(ord(mark) + 1) if len(mark) == 1 else ""
+    return letter, roman if mark.islower() else roman.upper()
+
+
+def _goes_on(block: Block, line: Line, edges: Edges) -> bool:
     last = block.lines[-1]
     if last.hyphenated:
         return True
@@ -297,14 +392,14 @@ def _goes_on(block: Block, line: Line, edges: dict[int, float]) -> bool:
     same = abs(last.size - line.size) <= 0.1 * last.size and last.bold == line.bold
     if not same or not _near(last, line, LEADING):
         return False
-    if _would_fit(last, line, edges.get(id(last), 0.0)):
+    if _would_fit(last, line, edges.reach(last)):
         return False
-    if block.kind == "text":
+    if block.kind == "text" and not edges.ragged:
         left = min(each.left for each in block.lines[-3:])
         hangs = len(block.lines) == 1 and LETTERED.match(last.text)
         if not hangs and line.left - left > 0.8 * line.size and last.left - left < 0.8 * line.size:
             return False
-    reach = max(edges.get(id(last), 0.0), line.right)
+    reach = max(edges.reach(last), line.right)
     return not (last.right < reach - 4 * line.size and STOP.search(last.text[-5:]))
 
 

@@ -16,9 +16,12 @@ from typing import Any
 from outrider.pages.readers.parts.pdf.bidi import LEFTWARD, Letter, is_leftward, read_order, strays
 from outrider.pages.readers.parts.pdf.drawn import Box
 from outrider.pages.readers.parts.pdf.turn import Turn, quarters
-from outrider.pages.readers.parts.signs import shown
+from outrider.pages.readers.parts.signs import shown, unset
 
+SECOND = "\ufdd0"  # the place of the second half of a character that PDFium counts twice
 HYPHEN = "\ufffe"  # what PDFium puts for a hyphen at a line's end; the word goes on behind it
+SOFT = "\u00ad"
+BROKEN = re.compile("[\r\n]{0,2}\u00ad[\r\n]{1,2}")  # a hyphen that a program put at a line's end
 BREAK = re.compile(r"(\r\n|[\r\n\ufffe])")
 BREAKS = "\r\n "
 SPACE = re.compile(r" +")
@@ -35,7 +38,8 @@ OUTSIDE = (-math.inf, -math.inf)  # where a character stands that has no place
 LEVEL = 0.5  # of the type size, by which letters of one line may stand off it
 GAPS = 400  # of one line that are measured
 RAISED = re.compile(r"(?<=[^\s\d])\d{1,20}|(?<!\d)\d{2,20}")  # digits of which the last may be an exponent
-SMALLER = 0.8  # of the type size before them: digits that are so may be raised
+SMALLER = 0.8  # of the type size before it: an index
+SMALL = 0.92  # of the type size before them: digits that are so may be raised
 ABOVE, BELOW = 0.15, 0.08  # of the type size before them, by which they stand off the line
 SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -118,7 +122,9 @@ class Characters:
         # One letter an index, except where PDFium or UTF-16 sees it otherwise: then each is asked for.
         self.text = text if len(text) == count else "".join(map(self._letter, range(count)))
         self.text = shown(self.text)  # as many letters as before
-        self._box = pdfium.FS_RECTF()
+        if SOFT in self.text:
+            self.text = BROKEN.sub(lambda found: HYPHEN.rjust(len(found[0])), self.text)
+        self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
         self._at: Sequence[int] = range(count)  # what PDFium calls each character
         self.leftward = False  # whether most of them run that way
         self._high: dict[int, tuple[float, float]] = {}  # bottom and top of its line, where signs of it are lower
@@ -143,7 +149,7 @@ class Characters:
         inside = [box.left < x < box.right and box.bottom < y < box.top for x, y in self._middles]
         return "".join(
             letter if inside[at] else "\n" if at and inside[at - 1] else "" for at, letter in enumerate(self.text)
-        )
+        ).replace(SECOND, "")
 
     def lines(self) -> list[Line]:
         """The lines of the page in the order of its content."""
@@ -202,7 +208,7 @@ class Characters:
         for at in row:
             seen = not self.text[at].isspace()
             if seen and (not levels or abs(self._baseline(at) - base) > LEVEL * size):
-                base, size = self._baseline(at), self._pdfium.FPDFText_GetFontSize(self._page, at)
+                base, size = self._baseline(at), self._type_size(at)
                 levels.append([])
             if levels:
                 levels[-1].append(at)
@@ -219,32 +225,44 @@ class Characters:
         near = max(place[2] for place in first) + GAP * size, max(place[2] for place in last) + GAP * size
         return near[0] > min(place[0] for place in last) and near[1] > min(place[0] for place in first)
 
+    def _type_size(self, index: int) -> float:
+        """The size of type in points: the one that is given, scaled as the page is where browsers print."""
+        given = self._pdfium.FPDFText_GetFontSize(self._page, index)
+        if not self._pdfium.FPDFText_GetMatrix(self._page, index, self._matrix):
+            return given
+        return given * (math.hypot(self._matrix.c, self._matrix.d) or 1.0)
+
     def _type(self, row: list[int]) -> float:
         """The size of type; spaces that PDFium adds have none of their own."""
         letters = [at for at in row if not self.text[at].isspace()] or row
-        return self._pdfium.FPDFText_GetFontSize(self._page, letters[len(letters) // 2])
+        return self._type_size(letters[len(letters) // 2])
 
     def _seen(self, index: int) -> Letter | None:
         place = self._place(index)
         return place and Letter(self.text[index], index, place[0], place[2], self._origin(index).left)
 
     def _letter(self, index: int) -> str:
+        """One character; of one that PDFium counts as two, it stands in the place of the first."""
         code = self._pdfium.FPDFText_GetUnicode(self._page, index)
-        return chr(code) if code and not 0xD800 <= code < 0xE000 else "\ufffd"
+        if 0xD800 <= code < 0xDC00:
+            low = self._pdfium.FPDFText_GetUnicode(self._page, index + 1)
+            return unset(chr(0x10000 + (code - 0xD800 << 10) + low - 0xDC00)) if 0xDC00 <= low < 0xE000 else "\ufffd"
+        if 0xDC00 <= code < 0xE000:
+            high = self._pdfium.FPDFText_GetUnicode(self._page, index - 1) if index else 0
+            return SECOND if 0xD800 <= high < 0xDC00 else "\ufffd"
+        return chr(code) if code else "\ufffd"
 
     def _raised(self, found: re.Match[str]) -> str:
         """Digits whose last ones stand smaller above or below the line, as such: 10⁶ is not 106."""
         start, last = found.span()[0], found.end() - 1
         before = start - 1 if start and not self.text[start - 1].isspace() else start
-        size = self._pdfium.FPDFText_GetFontSize(self._page, before)
-        if self._pdfium.FPDFText_GetFontSize(self._page, last) > SMALLER * size:
+        size = self._type_size(before)
+        if self._type_size(last) > SMALL * size:
             return found[0]
         rise = self._baseline(last) - self._baseline(before)
         if -BELOW * size <= rise <= ABOVE * size:
             return found[0]
-        first = next(
-            at for at in range(start, last + 1) if self._pdfium.FPDFText_GetFontSize(self._page, at) <= SMALLER * size
-        )
+        first = next(at for at in range(start, last + 1) if self._type_size(at) <= SMALL * size)
         signs = SUPERSCRIPT if rise > 0 else SUBSCRIPT
         return found[0][: first - start] + found[0][first - start :].translate(signs)
 
@@ -284,6 +302,9 @@ class Characters:
         ink = inks.pop() if len(inks) == 1 else ""
         aslant = quarters(self._textpage, self._at[first]) != self._turn.quarters
         rows = self._rows(first, last, left, right, size)
+        if self.text[first : first + 2] == "o " and fonts[0][1] and not mono:  # Word's point of the second level
+            (point, *rest), low, high = rows[0]
+            rows[0] = (replace(point, text="•" + point.text[1:]), *rest), low, high
         return [Line(cells, low, high, size, bold, mono, ink=ink, aslant=aslant) for cells, low, high in rows]
 
     def _samples(self, first: int, last: int) -> tuple[int, ...]:
@@ -296,6 +317,7 @@ class Characters:
         rows: list[Row] = []
         cells: list[Cell] = []
         begin, edge, start = first, left, left
+        mixed = self._gaps(first, last, size) if self._high and LEFTWARD.search(self.text, first, last + 1) else None
         for number, gap in enumerate(SPACE.finditer(self.text, first, last)):
             if number >= GAPS:
                 break
@@ -303,8 +325,9 @@ class Characters:
             if before is None or after is None:
                 continue
             jumped = not start[1] < (after[1] + after[3]) / 2 < start[3] and after[0] < before[2]
-            # Where a script runs to the left, the next word stands there.
-            if jumped or max(after[0] - before[2], before[0] - after[2]) > GAP * size:
+            # Where a script runs to the left, the next word stands there, or behind those that do among others.
+            wide = max(after[0] - before[2], before[0] - after[2]) > GAP * size
+            if jumped or (wide and (mixed is None or _is_across(before, after, mixed))):
                 cells.append(_cell(self._text(begin, gap.start()), edge, before))
                 begin, edge = gap.end(), after
             if jumped:
@@ -312,6 +335,17 @@ class Characters:
                 cells, start = [], after
         cells.append(_cell(self._text(begin, last + 1), edge, right))
         return [*rows, (tuple(cells), min(start[1], right[1]), max(start[3], right[3]))]
+
+    def _gaps(self, first: int, last: int, size: float) -> list[tuple[float, float]]:
+        """Where nothing stands in a line that is wider than a space, from the left to the right."""
+        places = (self._place(at) for at in range(first, last + 1) if not self.text[at].isspace())
+        spans = sorted((place[0], place[2]) for place in places if place)
+        found, reach = list[tuple[float, float]](), spans[0][1] if spans else 0.0
+        for left, right in spans:
+            if left - reach > GAP * size:
+                found.append((reach, left))
+            reach = max(reach, right)
+        return found
 
     def _place(self, index: int) -> Place | None:
         """Left, bottom, right and top of a character, its font's height included."""
@@ -325,7 +359,7 @@ class Characters:
 
     def _size(self, index: int, height: float) -> float:
         """The size of type; its height where the size that is given is scaled by something else."""
-        given = self._pdfium.FPDFText_GetFontSize(self._page, index)
+        given = self._type_size(index)
         return round(given if 0.5 * given <= height <= 2 * given else max(height, 1.0), 1)
 
     def _font(self, index: int) -> tuple[bool, bool]:
@@ -342,7 +376,7 @@ class Characters:
             return frozenset()
         found = set()
         for word in WORD.finditer(self.text):
-            size = self._pdfium.FPDFText_GetFontSize(self._page, self._at[word.start()])
+            size = self._type_size(self._at[word.start()])
             before = self._place(word.start())
             for at in range(word.start() + 1, word.end()):
                 place = self._place(at)
@@ -354,10 +388,20 @@ class Characters:
     def _text(self, start: int, end: int) -> str:
         """The characters from one to another, with the spaces between them."""
         if not self._missed:
-            return self.text[start:end]
-        return "".join(
-            letter + (" " if at in self._missed else "") for at, letter in enumerate(self.text[start:end], start)
-        ).strip()
+            return self.text[start:end].replace(SECOND, "")
+        return (
+            "".join(
+                letter + (" " if at in self._missed else "") for at, letter in enumerate(self.text[start:end], start)
+            )
+            .replace(SECOND, "")
+            .strip()
+        )
+
+
+def _is_across(one: Place, other: Place, gaps: list[tuple[float, float]]) -> bool:
+    """Whether a gap lies between two characters."""
+    left, right = min(one[2], other[2]), max(one[0], other[0])
+    return any(left <= start + 1 and end <= right + 1 for start, end in gaps)
 
 
 def _cell(text: str, first: Place, last: Place) -> Cell:

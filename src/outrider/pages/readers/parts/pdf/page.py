@@ -12,9 +12,12 @@ from outrider.pages.readers.parts.pdf.links import Linked, linked, remarks
 from outrider.pages.readers.parts.pdf.scripts import leftward
 from outrider.pages.readers.parts.pdf.tables import Grid, grids
 from outrider.pages.readers.parts.pdf.turn import Turn, turn
+from outrider.pages.readers.parts.signs import unset
 
 TINY = 1.5  # points of type that nobody can read
 LONGEST = 1_500  # characters of a cell: what holds more is a page that is framed, not a table
+SHORTEST, LABEL = 3, 200  # letters of a link that are looked for with other signs between them
+LOW = r"[^\w\[\]]{0,3}"
 LIMIT = 2_000  # characters of a rectangle
 RULES = 200  # of a page that are looked at for the heads of tables
 PICTURE = 0.3  # of a page: what is written invisibly over so large a picture was recognised in it
@@ -122,7 +125,7 @@ class _Within:
         box = self._way.back(box)
         count = self._read(self._text, box.left, box.top, box.right, box.bottom, self._buffer, LIMIT)
         text = bytes(self._buffer)[: 2 * max(0, count)].decode("utf-16-le", "replace")
-        return " ".join(BROKEN.sub("", text).replace("\x00", " ").split())
+        return " ".join(unset(BROKEN.sub("", text)).replace("\x00", " ").split())
 
 
 def _share(picture: Box, page: Box) -> float:
@@ -197,17 +200,25 @@ def _with_links(found: list[Line], links: list[Linked], read: Callable[[Box], st
 def _linked(line: Line, box: Box, text: str, address: str) -> Line:
     if line.mono or not line.bottom < (box.bottom + box.top) / 2 < line.top:
         return line
-    label = f"[{text.replace('[', '(').replace(']', ')')}]({address})"
     if line.rows:
-        return replace(line, rows=tuple(tuple(_put(cell, text, label) for cell in row) for row in line.rows))
+        return replace(line, rows=tuple(tuple(_put(cell, text, address) for cell in row) for row in line.rows))
     cells = tuple(
-        replace(cell, text=_put(cell.text, text, label)) if cell.left < box.right and cell.right > box.left else cell
+        replace(cell, text=_put(cell.text, text, address)) if cell.left < box.right and cell.right > box.left else cell
         for cell in line.cells
     )
     return replace(line, cells=cells)
 
 
-def _put(text: str, words: str, label: str) -> str:
-    """The text with the first of these words that stand alone and are no link yet as the label."""
+def _put(text: str, words: str, address: str) -> str:
+    """The text with the first of these words that stand alone and are no link yet as one.
+
+    What is read in a link's rectangle may lack commas and points, which stand lower than its middle.
+    """
     found = re.search(rf"(?<![\w\[]){re.escape(words)}(?![\w\]])", text)
-    return text[: found.start()] + label + text[found.end() :] if found else text
+    letters = [letter for letter in words if letter.isalnum()]
+    if not found and SHORTEST <= len(letters) <= LABEL:
+        found = re.search(rf"(?<![\w\[]){LOW.join(map(re.escape, letters))}(?![\w\]])", text)
+    if not found:
+        return text
+    label = found[0].replace("[", "(").replace("]", ")")
+    return f"{text[: found.start()]}[{label}]({address}){text[found.end() :]}"
