@@ -89,6 +89,42 @@ def test_a_list_is_kept_as_a_whole_if_half_of_it_is_unless_the_rest_is_quite_unl
     assert (completed(page, chosen, likely * np.float32(0.1)) == chosen) == ("<dl>" not in source)
 
 
+IN_TEXT = f"<div><p>Ships call at these ports.</p>{LIST}<p>Nothing else is deep enough.</p></div>"
+
+
+@pytest.mark.parametrize(
+    ("before", "are_kept"), [("Ships call at:", True), ("船は次の港に寄る：", True), ("Ships", False)]
+)
+def test_a_list_behind_a_kept_colon_is_kept_unless_one_of_its_items_is_quite_unlikely(before: str, are_kept: bool):
+    page = cut_into_blocks(parsed(f"<div><p>{before}</p>{LIST}<p>Subscribe.</p></div>").body)
+    likely = np.full(6, 0.15, np.float32)
+    assert completed(page, [0], likely) == (list(range(5)) if are_kept else [0])
+    likely[3] = 0.05
+    assert completed(page, [0], likely) == [0]
+
+
+def test_a_list_right_between_kept_paragraphs_is_kept_unless_one_of_its_items_is_unlikely():
+    page = cut_into_blocks(parsed(IN_TEXT).body)
+    likely = np.full(6, 0.25, np.float32)
+    assert completed(page, [0, 5], likely) == list(range(6))
+    assert completed(page, [0], likely) == [0]
+    likely[3] = 0.15
+    assert completed(page, [0, 5], likely) == [0, 5]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        IN_TEXT.replace("<p>Nothing", "<p>More</p><p>Nothing"),
+        IN_TEXT.replace("<ul>", "").replace("</ul>", "").replace("<li>", "<p>"),
+    ],
+)
+def test_a_list_with_something_else_beside_it_stays_left_out(source: str):
+    page = cut_into_blocks(parsed(source).body)
+    ends = [0, len(page.texts) - 1]
+    assert completed(page, ends, np.full(len(page.texts), 0.25, np.float32)) == ends
+
+
 @pytest.mark.parametrize(
     ("source", "dropped"), [(LIST, {"Aber", "Borth", "Dale"}), (CARDS, {"Aber, which has four metres"})]
 )

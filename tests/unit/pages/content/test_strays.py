@@ -47,6 +47,13 @@ def test_headings_with_nothing_behind_them_go():
     assert connected_of(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
 
 
+def test_a_list_of_titles_at_the_end_stays():
+    titles = [f"How to moor at pier {number}" for number in range(5)]
+    source = TEXT + "".join(f"<article><h2><a href=/{at}>{title}</a></h2></article>" for at, title in enumerate(titles))
+    assert connected_of(source + MARGIN, {"Share"}, {})[-5:] == titles
+    assert titles[0] not in connected_of(source + MARGIN, {"Share", titles[4]}, {})
+
+
 def test_headings_alone_stay():
     assert connected_of("<h1>Harbour</h1><h2>Piers</h2>", set(), {}) == ["Harbour", "Piers"]
 

@@ -8,8 +8,15 @@ cost nothing, and keep .0040 more of the items in the content and .0034 more of 
 they keep .031 and .011 more of the links; on articles and in forums they cost .0001 and .0012, and stay out. Runs of
 up to five such links, also on products, keep .0080 more of all links and .0027 of the items (.0000 on 1,487 pages by
 networks that had not seen them; collections lose .001 by it and stay out).
+
+A list of which nothing was kept, right between two kept blocks (each item likelier than .2) or right behind one that
+ends with a colon (.1), is part of the text: .0086 of the items and .0028 of the links, at -.00002 of F1 (standard error
+.00004) on 1,487 pages by the package's own networks, which have seen them; of 302 pages by networks that had not, one
+changes, and gains. On 43 pages of news of other corpora nothing changes. Behind headings, or beside headings that were
+left out too, lists cost .0001 of F1.
 """
 
+import math
 from collections.abc import Container, Iterable
 from itertools import pairwise
 
@@ -36,6 +43,8 @@ LINK, LINKED = 60, 0.8  # characters of such a link at most, and their share in 
 RUN = 5  # of such links at most
 POSSIBLE = 0.05  # likelihood of each
 SMALL = 4  # blocks of a term that is one
+AMONG = 0.2  # likelihood of each item of a list right between kept blocks
+COLONS = (":", "：")
 
 
 def mended(page: Blocks, chosen: list[int]) -> list[int]:
@@ -85,7 +94,7 @@ def completed(page: Blocks, chosen: list[int], likely: NDArray[np.float32], kind
         if len(items) >= ITEMS:
             _complete(page, kept, items, likely)
     ordered = sorted(kept)
-    kept.update(_between(page, ordered, likely))
+    kept.update(_between(page, ordered, likely), _lists_with(page, ordered, likely))
     if kind in LINKING:
         kept.update(_links_between(page, ordered, likely))
     return sorted(kept) if len(kept) > len(chosen) else chosen
@@ -97,6 +106,33 @@ def _between(page: Blocks, kept: list[int], likely: NDArray[np.float32]) -> list
     return [
         at for at in found if likely[at] >= CONCEIVABLE and len({_around(page, at + step) for step in (-1, 0, 1)}) == 1
     ]
+
+
+def _lists_with(page: Blocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
+    """Lists of which nothing was kept, right between two kept blocks or right behind one that ends with a colon."""
+    found = list[int]()
+    for before, after in pairwise([*kept, len(page.texts)]):
+        items = _list_at(page, before + 1, after) if after - before > ITEMS else range(0)
+        if items and likely[items.start : items.stop].min() >= _wanted(page, before, between=items.stop == after):
+            found += items
+    return found
+
+
+def _wanted(page: Blocks, before: int, *, between: bool) -> float:
+    """The likelihood that each item of a list needs behind this block."""
+    if page.texts[before].endswith(COLONS):
+        return CONCEIVABLE
+    return AMONG if between else math.inf
+
+
+def _list_at(page: Blocks, first: int, stop: int) -> range:
+    """The blocks of the largest list that begins with this one and does not reach so far; none if it is but one."""
+    at, end = page.rows[first][0], first
+    while at > 0 and page.elements[at][5] == first and page.last[at] <= stop:
+        if page.elements[at][1] in LISTS:
+            end = page.last[at]
+        at = page.elements[at][0]
+    return range(first, end) if end - first >= ITEMS else range(0)
 
 
 def _links_between(page: Blocks, kept: list[int], likely: NDArray[np.float32]) -> list[int]:
