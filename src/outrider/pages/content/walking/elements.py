@@ -22,7 +22,9 @@ from outrider.pages.content.walking.highlighters import (
     is_listing,
     is_tool,
 )
+from outrider.pages.content.walking.panels import controlled, is_fold, is_prose, unfolds
 from outrider.pages.content.walking.passage import OPENED, SHUT, Passage
+from outrider.pages.content.walking.words import NUMBER as CATEGORY
 from outrider.pages.content.walking.words import bits, role
 
 CUSTOM = NUMBER["custom"]
@@ -48,6 +50,10 @@ CHOICES = frozenset({"select", "optgroup", "datalist"})
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 LEVELS = frozenset("123456")
+FOLDED = 3  # elements around a panel of which one is named after questions or folds
+FOLDS, FOLD = 1_500_000, 5_000  # characters of hidden text that are looked at, and what each element counts for
+ASKED = 1 << CATEGORY["faq"]
+NEVER_OPENED = sum(1 << CATEGORY[name] for name in ("nav", "form", "search", "consent", "popup"))
 HEADINGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
@@ -69,10 +75,13 @@ class Elements(Passage):
         shown: The elements that are looked into though they are hidden.
         ruled_here: Whether the last hidden element was hidden by such a rule.
         made: Signature and category bits of what is made so; the bits are those of tag and classes.
+        body: The node that all of them stand in.
+        folds: How much is still looked into of what is hidden, for panels without a name: they may stand in each other.
+        controls: The ids of elements that buttons open, once they have been asked for.
         usual: Classes that have been met and make no listing.
     """
 
-    __slots__ = ("by_rule", "made", "ruled_here", "shown", "usual")
+    __slots__ = ("body", "by_rule", "controls", "folds", "made", "ruled_here", "shown", "usual")
 
     def __init__(self, by_rule: Hides | None, shown: frozenset[int]) -> None:
         super().__init__()
@@ -81,6 +90,9 @@ class Elements(Passage):
         self.ruled_here = False
         self.made: dict[Made, tuple[int, int]] = {}
         self.usual: set[str | None] = set()
+        self.body: Any = None
+        self.controls: frozenset[str] | None = None
+        self.folds = FOLDS
 
     def _hides(self, node: Any, tag: str, given: Given) -> bool:
         """Whether an element is hidden."""
@@ -89,8 +101,34 @@ class Elements(Passage):
             return False
         if tag in NEVER_HIDDEN or node.mem_id in self.shown or _is_formula(node, given):
             return False
+        if own and tag not in INLINE and self._is_opened(node, given):
+            return False
         self.ruled_here = not own
         return True
+
+    def _is_opened(self, node: Any, given: Given) -> bool:
+        """Whether a hidden element is a panel that readers open: by its button, or since it stands among questions."""
+        if self.folds < 0 or not is_fold(given):
+            return False
+        text = node.text()
+        self.folds -= FOLD + len(text)
+        if not is_prose(node, text):
+            return False
+        return unfolds(node, given) or self._is_asked_for(given)
+
+    def _is_asked_for(self, given: Given) -> bool:
+        """Whether a hidden element with these attributes would stand among questions, or a button opens it."""
+        at, elements, near = self.current, self.page.elements, 0
+        if at < 0 or elements[at][3] & NEVER_OPENED:
+            return False
+        for _ in range(FOLDED):
+            near |= elements[at][2] if at >= 0 else 0
+            at = elements[at][0]
+        if "aria-hidden" in given and near & ASKED:
+            return True
+        if "id" in given and self.controls is None:
+            self.controls = controlled(self.body)
+        return "id" in given and given["id"] in (self.controls or ())
 
     def _ignore(self, node: Any, _tag: str) -> int:
         return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG

@@ -68,6 +68,7 @@ class Walk(Elements):
 
     def run(self, body: Any, nodes: int) -> Blocks:
         """Walks from the body's node down, over so many nodes."""
+        self.body = body
         self._begin(body)
         self.left = nodes
         above, ends, known, text, nothing = self.above, self.ENDS, {**_known()}, _text_id(), NOTHING
