@@ -1,11 +1,23 @@
 """Outrider: the web, a browser and more for any LLM agent.
 
-from outrider import open_app
+A page's source as Markdown, without a network; it blocks for some milliseconds, so event loops give it a thread:
 
-async with open_app() as app:
-found = await app.call("web_search", query="sqlite wal mode")
-page = await app.call("web_fetch", url=found.data["results"][0]["url"], query="checkpoint")
-print(page.text)
+    from outrider import extract
+
+    document = extract(source, url="https://example.com/tides")
+    print(document.title, document.markdown)
+
+Every tool that hosts get:
+
+    from outrider import open_app
+
+    async with open_app() as app:
+        found = await app.call("web_search", query="sqlite wal mode")
+        page = await app.call("web_fetch", url=found.data["results"][0]["url"], query="checkpoint")
+        print(page.text)
+
+What goes wrong there is an `OutriderError`, whose `hint` is the remedy: `InvalidInput`, `NotConfigured`, `NotFound`,
+`Refused` or `Unavailable`.
 """
 
 # As the one of `typing`, which takes a third of the start of `outrider mcp` to load.
@@ -60,3 +72,7 @@ def __getattr__(name: str) -> "Any":
     if name not in __all__:
         raise AttributeError(f"module 'outrider' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES.get(name, "outrider.core.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,66 @@
+"""What an engineer sees who imports the package: names, their documentation, and samples that are code."""
+
+import ast
+import inspect
+import pickle
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import outrider
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if FENCE.search(page.read_text())]
+ERRORS = ("InvalidInput", "NotConfigured", "NotFound", "Refused", "Unavailable")
+
+
+def samples(documentation: str) -> list[str]:
+    """The indented passages, as doctest and readers tell them from words."""
+    passages = re.split(r"\n(?=\S)", documentation)
+    return [dedent(body) for _, _, body in (passage.partition("\n\n") for passage in passages) if body.strip()]
+
+
+def names(code: str) -> list[str]:
+    """What a sample imports from the package; it must be valid with `await` at its top."""
+    tree = compile(code, "sample", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "outrider"]
+    return [each.name for node in modules for each in node.names]
+
+
+def test_every_public_name_is_listed_and_there():
+    assert set(outrider.__all__) <= set(dir(outrider))
+    assert [name for name in outrider.__all__ if not hasattr(outrider, name)] == []
+
+
+@pytest.mark.parametrize("name", outrider.__all__)
+def test_every_public_name_says_what_it_is(name: str):
+    assert len(inspect.getdoc(getattr(outrider, name)) or "") > 20
+
+
+def test_the_samples_of_the_package_are_code():
+    found = samples(inspect.getdoc(outrider) or "")
+    assert [names(each) for each in found] == [["extract"], ["open_app"]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_samples_of_the_documents_are_code_and_import_what_there_is(page: Path):
+    for code in FENCE.findall(page.read_text()):
+        assert [name for name in names(code) if name != "sdk" and name not in outrider.__all__] == []
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_crosses_processes_with_all_that_it_says(kind: str):
+    error = getattr(outrider, kind)("no seed", hint="choose another", code="seedless", details={"seeds": 2})
+    again = pickle.loads(pickle.dumps(error))
+    assert again.to_dict() == error.to_dict()
+
+
+def test_a_document_crosses_processes_and_is_the_same():
+    document = outrider.extract(
+        "<title>Tides</title><p>High water at six, <a href=/b>low</a> at noon.", url="https://a.b"
+    )
+    assert pickle.loads(pickle.dumps(document)) == document
+    assert outrider.Document.from_dict(document.to_dict()) == document
