@@ -30,6 +30,8 @@ SITE = houses.pages(
         "/sent": (200, {"content-type": "text/html"}, b"<meta http-equiv=refresh content='0; url=/wal'>Moved"),
         "/sent-back": (200, {"content-type": "text/html"}, b'<meta http-equiv="Refresh" content="0;URL=/sent-back">'),
         "/later": (200, {"content-type": "text/html"}, b"<meta http-equiv=refresh content='300; url=/wal'>A clock"),
+        "/nothing": (204, {}, b""),
+        "/blank": (200, {"content-type": "text/html"}, b""),
         "/busy": (503, {"retry-after": "120"}, b""),
         "/members": (401, {}, b""),
         "/table": houses.article("Ships", "Ships. " * 40 + TABLE),
@@ -296,3 +298,10 @@ async def test_passages_with_their_places_stay_within_the_limit(home: Path, limi
     body = page.text.partition("\n\n")[2]
     assert len(body) <= limit
     assert body.startswith("[")
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nothing", 204), ("/blank", 200)])
+async def test_an_empty_answer_is_told_as_one_with_what_to_do(home: Path, path: str, status: int):
+    async with houses.opened(home, SITE) as house:
+        text = (await house.app.call("web_fetch", url=house.site + path)).text
+    assert f"(the answer was empty, HTTP {status}: check the address, or choose another source)" in text

@@ -31,6 +31,7 @@ __all__ = ["Headers", "Http", "Limits", "Reply"]
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Outrider/{version('outrider')})"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+CIRCLE = "the site may want cookies, which a browser keeps: open it in the browser, or use another address"
 CONNECTIONS = 100
 IDLE_CONNECTIONS = 20
 IDLE_SECONDS = 15.0
@@ -115,7 +116,7 @@ class Http:
                 return answer
             if len(ask.passed) >= ask.limits.redirects:
                 message = f"{target.host} redirected more than {ask.limits.redirects} times"
-                raise Unavailable(message, code="redirects", hint="use another address")
+                raise Unavailable(message, code="redirects", hint=CIRCLE)
             ask, target = self._redirected(ask, target, *answer)
 
     async def _exchange(self, ask: "Ask", target: Target) -> Reply | tuple[int, str]:
@@ -187,4 +188,4 @@ def _destination(here: Target, location: str) -> Target:
         message = f"{here.host} redirected to nowhere: {error.message}"
         if "scheme" in error.details:
             raise Refused(message, code="egress", hint="use another address", details=error.details) from None
-        raise Unavailable(message, code="redirects") from None
+        raise Unavailable(message, code="redirects", hint="use another address") from None

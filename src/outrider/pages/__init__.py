@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # and who only starts needs none of them.
 _HOMES = {
     "Document": "document", "Excerpt": "excerpt", "ImageRef": "document", "Link": "document",
-    "LocalHit": "keeping.library", "Page": "page", "Pages": "pages", "PagesSettings": "settings", "SavedImage": "images",
+    "LocalHit": "keeping.library", "Page": "page", "Pages": "pages", "PagesSettings": "settings",
+    "SavedImage": "images",
 }  # fmt: skip
 
 

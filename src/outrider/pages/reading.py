@@ -38,6 +38,7 @@ Rendering = Literal["auto", "always", "never"]
 # Refusals that a browser may not meet; the second are only tried when somebody asks for one.
 WALLED = {"auto": {"blocked_by_site"}, "always": {"blocked_by_site", "forbidden", "http_status"}, "never": set()}
 HTML = "text/html"
+PART = 206  # of what was not asked for in part
 REFRESHES = 3  # pages that only send on, one after the other
 SPARE = 1.0  # seconds that are kept of a page's time for what comes after rendering
 TELLING = 0.1  # of the time that is left for reading: with it is told that the rest was not enough
@@ -213,7 +214,9 @@ class Reading:
                 reader, replace(source, first=place.page, file=place.file, seconds=left * READING)
             )
             requested, answered = address + place.mark, reply.url + place.mark
-            return Page(requested, answered, reply.status, mime, now, document, html, cut=reply.cut)
+            return Page(
+                requested, answered, reply.status, mime, now, document, html, cut=reply.cut or reply.status == PART
+            )
         raise self._slow(reply)
 
     async def _rendered(self, page: Page, render: Rendering, *, main: bool) -> Page:

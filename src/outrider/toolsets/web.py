@@ -208,11 +208,18 @@ def _reading(choices: Choices, page: "Page", piece: Cut, shown: str) -> Result:
     end = piece.offset + len(piece.text)
     position = f"characters {piece.offset} to {end} of {piece.total}"
     note = f"{position}; read on with offset={end}" if piece.truncated else (position if piece.offset else "")
-    nothing = "(no readable text here; format=html shows the source)" if page.html else "(no readable text here)"
-    body = choices.mark(shown, page.url) if piece.text.strip() else nothing
+    body = choices.mark(shown, page.url) if piece.text.strip() else _nothing(page)
     tail = "\n\n[Truncated]" if piece.truncated else ""
     text = f"{_head(page, note, _caveats(page))}\n\n{body}{tail}"
     return Result((Text(text),), meta=_meta(page) | {f"outrider/{name}": fact for name, fact in piece.facts().items()})
+
+
+def _nothing(page: "Page") -> str:
+    if page.html:
+        return "(no readable text here; format=html shows the source)"
+    if page.html is None and page.status not in (204, 205):
+        return "(no readable text here)"
+    return f"(the answer was empty, HTTP {page.status}: check the address, or choose another source)"
 
 
 async def _passages(pages: Pages, choices: Choices, page: "Page", query: str, max_chars: int) -> Result:

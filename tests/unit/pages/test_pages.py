@@ -243,6 +243,21 @@ async def test_a_long_wait_is_told_instead_of_waited_for():
     assert (caught.value.retry_after, clock.slept, len(site.asked)) == (3600, [], 1)
 
 
+@pytest.mark.parametrize(("wait", "said"), [("90", "in 90 seconds"), ("99999999", "another day"), ("0", "later")])
+async def test_how_long_to_wait_is_said_as_far_as_anybody_waits(wait: str, said: str):
+    site = Site({"/": failing(9, 503, **{"retry-after": wait})})
+    async with reading(site) as (pages, url):
+        with pytest.raises(Unavailable, match="in trouble") as caught:
+            await pages.read(url)
+    assert caught.value.hint == f"try again {said}, or choose another source"
+
+
+async def test_a_part_that_nobody_asked_for_is_told_as_one():
+    site = Site({"/": Answer("<p>The first half", status=206, headers={"content-range": "bytes 0-16/900"})})
+    async with reading(site) as (pages, url):
+        assert (await pages.read(url)).cut
+
+
 async def test_what_will_not_change_is_asked_for_once():
     site = Site({"/": Answer("no", "text/plain", 403)})
     async with reading(site) as (pages, url):

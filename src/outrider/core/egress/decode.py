@@ -108,15 +108,15 @@ class Decoder:
         budget: Bytes that any one coding may grow to.
 
     Raises:
-        Garbled: `feed`, for bytes that are not in that coding.
-        TooMuch: for more than three codings, ten thousand members, or `budget` bytes.
+        Garbled: for more than three codings; `feed`, for bytes that are not in that coding.
+        TooMuch: for ten thousand members, or `budget` bytes.
     """
 
     def __init__(self, codings: str, budget: int) -> None:
         named = [each.strip().lower().removeprefix("x-") for each in codings.split(",")]
         self._stages = [_stage(each) for each in reversed(named) if each in KNOWN]
         if len(self._stages) > DEPTH_LIMIT:
-            raise TooMuch
+            raise Garbled("a tower of codings")
         self._left = [budget] * len(self._stages)
 
     def feed(self, data: bytes) -> Iterator[bytes]:

@@ -174,15 +174,23 @@ def _check_declared(status: int, headers: Headers, ask: Ask) -> None:
 
 def _explanation(error: Exception, host: str, limits: Limits) -> Unavailable | InvalidInput | None:
     if isinstance(error, httpcore2.LocalProtocolError):
-        return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header")
+        hint = "leave out what is no plain text in the headers"
+        return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)
     if isinstance(error, TooMuch) or (isinstance(error, Overflow) and not error.head):
-        return Unavailable(f"the answer of {host} is longer than {limits.body:,} bytes", code="too_large")
+        message = f"the answer of {host} is longer than {limits.body:,} bytes"
+        return Unavailable(message, code="too_large", hint="look for a smaller copy, or for a part of it")
     for kind, code, message in BREAKDOWNS:
         if isinstance(error, kind):
-            return Unavailable(message.format(host=host), code=code)
+            return Unavailable(message.format(host=host), code=code, hint=REMEDIES[code])
     return None
 
 
+REMEDIES = {
+    "headers": "choose another source: no page of that site can be read like this",
+    "protocol": "try the other of http:// and https://, or choose another source",
+    "timeout": "try again later, or choose another source",
+    "connect": "try again later, or choose another source",
+}
 BREAKDOWNS: tuple[tuple[type[Exception], str, str], ...] = (
     (Overflow, "headers", f"{{host}} sent more than {HEAD_BYTES:,} bytes or {HEADER_LIMIT} lines of headers"),
     (Garbled, "protocol", "{host} sent a body that is not in its own Content-Encoding"),

@@ -36,6 +36,7 @@ TITLES = re.compile(
     rb"|are you a robot\?|robot check|human verification|verify you are human|pardon our interruption|security check)"
 )
 SUBMITTING = re.compile(rb"class=[\"']g-recaptcha[\"'][^>]*data-callback=[\"']submitcallback")
+SOON = 86_400  # seconds that are worth naming
 SHORT = 1_500  # characters of text that a challenge page served as a success has at most
 
 
@@ -61,7 +62,8 @@ def failure(reply: Reply, now: float) -> OutriderError | None:
         wait = retry_after(reply.headers.get("retry-after", ""), now)
         words = "asks for fewer requests" if reply.status == 429 else "is in trouble"
         code = "rate_limited" if reply.status == 429 else "server_error"
-        hint = f"try again in {wait:.0f} seconds" if wait else "try again later"
+        hint = f"try again in {wait:.0f} seconds" if wait and wait <= SOON else "try again another day"
+        hint = hint if wait else "try again later"
         return _named(Unavailable, reply, words, code=code, wait=wait, hint=f"{hint}, or choose another source")
     return _named(Refused, reply, "did not give the page", code="http_status", hint="check the address")
 
