@@ -110,6 +110,8 @@ def content_of(tree: Any, url: str = "", *, main: bool = True, style: Style = PL
     chosen, kind, judged = _judged(page, signals, main=main)
     base = signals.base or url
     facts = read_facts(tree, page, base, told, kind)
+    if main and facts.book:
+        chosen = [number for number in chosen if number not in facts.book]
     posts = posts_of(page, chosen)
     if kind == "forum":
         facts.opens(*opener_of(page, posts))

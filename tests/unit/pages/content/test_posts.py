@@ -16,7 +16,7 @@ def authors_of(*heads: str) -> list[str]:
     posts = [f"<div class=post>{head}<div class=text><p>{BODY}</p></div></div>" for head in heads]
     page = cut_into_blocks(parsed("".join(posts)).body)
     chosen = [at for at, text in enumerate(page.texts) if text == BODY]
-    return list(heads_of(page, chosen, posts_of(page, chosen)).values())
+    return list(map(str, heads_of(page, chosen, posts_of(page, chosen)).values()))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def heads(source: str) -> list[str]:
     """What is told of posts of which only the bodies are kept."""
     page = cut_into_blocks(parsed(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text == BODY]
-    return list(heads_of(page, chosen, posts_of(page, chosen)).values())
+    return list(map(str, heads_of(page, chosen, posts_of(page, chosen)).values()))
 
 
 def test_posts_that_are_signed_need_no_other_mark():
@@ -110,3 +110,21 @@ def test_a_post_that_a_forum_writes_as_a_quote_is_none():
 def test_who_is_quoted_stands_in_a_line_of_its_own():
     source = "<blockquote><div><cite>Anna wrote:</cite>I do.</div></blockquote>"
     assert extract(source, main=False).markdown == "> Anna wrote:\n>\n> I do."
+
+
+def test_the_head_of_a_post_leads_to_its_author_and_to_itself():
+    words = "Apples keep for months in a cellar that is dark, and cool, and not too dry. " * 4
+    post = "<div class=post><div class=author><a href=/user/{0}>{0}</a></div><div class=state><a href=/p/{1}>"
+    post += "<time datetime=2026-01-0{1}>Jan {1}</time></a></div><div class=text><p>{2}</p></div></div>"
+    source = "".join(post.format(name, at, words) for at, name in enumerate(["anna", "bob", "carl", "dan"], 1))
+    read = extract(f"<title>Apples</title><h1>Apples</h1>{source}", url="https://site.example/t/")
+    head = "**[bob](https://site.example/user/bob)** \u00b7 [2026-01-02](https://site.example/p/2)\n\nApples keep"
+    assert head in read.markdown
+    assert "bob \u00b7 2026-01-02\n\nApples keep" in read.text
+
+
+def test_what_a_style_sheet_sets_apart_from_a_link_is_apart():
+    source = "<p><span><a href=/u/anna><span>anna</span></a></span><span><time>January 1</time></span>"
+    assert extract(source, url="https://site.example/", main=False).text == "anna January 1"
+    source = "<p><a href=/x><b>Java</b></a><span>Script</span> and <a href=/y>it</a><span>em</span>."
+    assert extract(source, url="https://site.example/", main=False).text == "JavaScript and item."

@@ -73,6 +73,7 @@ class Facts:
     Attributes:
         title_tag: What its title element holds.
         heading: Its headline, of the headings of the first level; may be empty.
+        book: The blocks above a chapter's headline that name the book.
         kind: What it is to its readers, as far as it is known.
         own: What its site is called.
         language: A BCP 47 tag.
@@ -92,6 +93,7 @@ class Facts:
 
     title_tag: str = ""
     heading: str = ""
+    book: list[int] = field(default_factory=list)
     language: str = ""
     canonical: str = ""
     kind: str = ""
@@ -247,6 +249,7 @@ def _headline(facts: Facts, page: Blocks) -> int:
     ordered = sorted(zip([*found, *below], [*headings, *chapters], strict=True))
     if (at := chapter(titles, [text for _, text in ordered])) >= 0:
         facts.heading = ordered[at][1]
+        facts.book = [block for block, text in ordered[:at] if any(_ends_with(title, text) for title in titles)]
         return ordered[at][0]
     chosen = headline(titles, headings, facts.own)
     if chosen >= 0:
@@ -258,6 +261,10 @@ def _headline(facts: Facts, page: Blocks) -> int:
     shown = line_of_title(titles, page.texts)
     facts.heading = line_of(page.texts[shown]) if shown >= 0 else ""
     return shown
+
+
+def _ends_with(title: str, text: str) -> bool:
+    return title.casefold().endswith(text.casefold())
 
 
 def _headings(page: Blocks, level: int) -> tuple[list[int], list[str]]:

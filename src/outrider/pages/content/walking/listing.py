@@ -57,8 +57,9 @@ GUTTER = re.compile(
 
 def language_of(page: Blocks, pre: int) -> str:
     """The language of a listing as its own attributes, or those of the elements around it, name it."""
-    given = page.given.get(pre) or {}
-    found = _named(given)
+    found = _named(page.given.get(pre) or {})
+    if not found and pre + 1 < len(page.elements) and page.elements[pre + 1][:2] == (pre, PRE):
+        found = _named(page.given.get(pre + 1) or {})  # which some books set in another one, to run it
     at, steps = page.elements[pre][0], 0
     while not found and at >= 0 and steps < 3:
         found = _around(page.names[at]) if page.names[at] else ""

@@ -17,6 +17,7 @@ from outrider.pages.content.walking.formula import of_picture
 
 ITEM = NUMBER["li"]
 PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517", "\u221e", "\uf0c1", "\u2693"})
+END = (CLOSE, None)  # of a link or a mark
 SHUT, OPENED, BETWEEN = 1, 2, 3
 SOLID = 3  # characters of words that are no part of a word
 TOLD = 5  # characters from which words that stand twice, one behind the other, are meant to be read once
@@ -72,6 +73,8 @@ class Passage:
         last = self.pieces[-1] if self.pieces else ""
         if last.__class__ is str and not self.listing and not (text := self._behind(last, text)):
             return
+        if self.seam == BETWEEN and last == END and not self.listing and _is_glued(_said(self.pieces), text):
+            text = " " + text
         self.seam = 0
         self.pieces.append(text)
         if self.in_link:
@@ -167,7 +170,8 @@ class Passage:
             if words and block not in page.named:
                 page.named[block] = " ".join(words[:200].split())
         self.in_link -= 1
-        self.pieces.append((CLOSE, None))
+        self.seam |= SHUT
+        self.pieces.append(END)
 
     def _is_permalink(self, start: int) -> bool:
         words = [piece for piece in self.pieces[start : start + 5] if isinstance(piece, str)]
@@ -212,6 +216,11 @@ class Passage:
         self.filled = False
         if self.length > TEXT_LIMIT or len(page.texts) > BLOCKS:
             self.left = -1
+
+
+def _said(pieces: list[Piece]) -> str:
+    """The words right before the end of what holds them; empty if it held no more than a picture."""
+    return last if len(pieces) > 1 and isinstance(last := pieces[-2], str) else ""
 
 
 def _words(pieces: list[Piece], start: int) -> str:

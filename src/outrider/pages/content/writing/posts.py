@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
 
@@ -38,19 +39,51 @@ def posts_of(page: Blocks, chosen: list[int]) -> dict[int, str]:
     return _authors(page, _posts(page, frozenset(chosen)))
 
 
-def heads_of(page: Blocks, chosen: list[int], posts: dict[int, str]) -> dict[int, str]:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands before a post: what the chosen blocks do not say of it, and where that leads.
+
+    Attributes:
+        name: Of the author; empty if the post says it.
+        date: In ISO format; empty if the post says it.
+        profile, place: The addresses that name and date lead to; empty if they lead nowhere.
+    """
+
+    name: str
+    date: str
+    profile: str = ""
+    place: str = ""
+
+    def __str__(self) -> str:
+        return " \u00b7 ".join(filter(None, (self.name, self.date)))
+
+
+def heads_of(page: Blocks, chosen: list[int], posts: dict[int, str]) -> dict[int, Head]:
     """Of the first chosen block of each post, its author and date, as far as the chosen blocks do not say them."""
     kept = frozenset(chosen)
-    heads: dict[int, str] = {}
-    for element, name in posts.items():
+    heads: dict[int, Head] = {}
+    for element, author in posts.items():
         blocks = _range(page, element)
         first = next((block for block in blocks if block in kept), -1)
         said = " ".join([page.texts[block] for block in blocks if block in kept][:3])
-        date = _date(page, blocks)
-        parts = [name if name and name not in said else "", "" if _dated(page, blocks, kept) else date]
-        if first >= 0 and any(parts):
-            heads[first] = " \u00b7 ".join(filter(None, parts))
+        name = author if author and author not in said else ""
+        date = "" if _dated(page, blocks, kept) else _date(page, blocks)
+        if first >= 0 and (name or date):
+            heads[first] = Head(name, date, _profile(page, blocks, name), _place(page, blocks) if date else "")
     return heads
+
+
+def _profile(page: Blocks, blocks: range, name: str) -> str:
+    """Where the author's name leads."""
+    links = (link for block in blocks[:HEAD] if name for link in _links(page, block))
+    return next((address for words, address in links if words.rstrip(" :,").removeprefix("@") == name), "")
+
+
+def _place(page: Blocks, blocks: range) -> str:
+    """Where the time of a post leads, if that is all that the link says."""
+    at = next((block for block in blocks if block in page.times), -1)
+    links = list(_links(page, at)) if at >= 0 else []
+    return next((address for words, address in links if words and words == page.texts[at]), "")
 
 
 def opener_of(page: Blocks, posts: dict[int, str]) -> tuple[str, str]:

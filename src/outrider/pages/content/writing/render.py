@@ -15,6 +15,7 @@ from outrider.pages.content.writing.grid import grid_of
 from outrider.pages.content.writing.numbering import label_of, numbering_of
 from outrider.pages.content.writing.phrase import Phrase
 from outrider.pages.content.writing.places import DETAILS, TERMS, Place, Places
+from outrider.pages.content.writing.posts import Head
 
 LI, PRE, QUOTE, OL, P, BUTTON, TERM = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "ol", "p", "button", "dt"))
 SIGNATURE = re.compile(r"(?:^|\s)sig(?:\s|$)")  # as Sphinx names them
@@ -80,7 +81,7 @@ class Writer:
     parts: list[str] = field(default_factory=list)
     tables: list[list[list[str]]] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
-    heads: dict[int, str] = field(default_factory=dict)
+    heads: dict[int, Head] = field(default_factory=dict)
     ways: set[int] = field(default_factory=set)
     rules: list[int] = field(default_factory=list)
     embeds: list[tuple[int, Embed]] = field(default_factory=list)
@@ -168,10 +169,11 @@ class Writer:
         self.parts += ("\n" if joins and kind else "\n\n", text)
         self.tight, self.held = kind, ()
 
-    def _head(self, head: str) -> None:
+    def _head(self, head: Head) -> None:
         """Who wrote what follows, and when."""
-        name, between, date = head.rpartition(" \u00b7 ")
-        self._add(f"**{escaped(name or date)}**{between}{date if name else ''}" if not head[:4].isdigit() else head)
+        name = f"**{self.phrase.link(head.name, head.profile)}**" if head.name else ""
+        date = self.phrase.link(head.date, head.place) if head.place else head.date
+        self._add(" \u00b7 ".join(filter(None, (name, date))))
 
     def _blocks(self, number: int, place: Place) -> None:
         """A block; a row of a table that is layout is one of several."""
