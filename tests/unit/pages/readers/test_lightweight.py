@@ -63,7 +63,7 @@ def test_latex_has_its_sections_items_looks_and_formulas_and_no_comments():
         "a.tex",
     )
     assert document.markdown == (
-        "# On tides\n\n## One\n\nText with $x^2$, 5\\% and *words*.\n- first\n- **b** second\n\n### Two\n\n"
+        "# On tides\n\n## One\n\nText with $x^2$, 5% and *words*.\n- first\n- **b** second\n\n### Two\n\n"
         "```\n% kept\n\\section{no}\n```\n\n$$\na = b\n$$"
     )
     assert (document.title, document.author, document.published) == ("On tides", "Ida Marsh, Tom", "")

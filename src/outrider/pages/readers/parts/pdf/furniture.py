@@ -92,7 +92,9 @@ def _band(page: Page, body: float, *, upper: bool) -> Iterator[Band]:
     middle = (outer.bottom + outer.top) / 2
     band = [line for line in lines if line.bottom < middle < line.top]
     rest = [line for line in lines if not line.bottom < middle < line.top]
-    if not rest or not all(at_edge(line, page) and line.size <= 1.05 * body and not line.mono for line in band):
+    if not (band and rest) or not all(
+        at_edge(line, page) and line.size <= 1.05 * body and not line.mono for line in band
+    ):
         return
     gap = (
         min(line.bottom for line in band) - max(line.top for line in rest)
