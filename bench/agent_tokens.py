@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from bench.agents_model import USAGE, chunk, delta
-from bench.browser import site
 from bench.browser_peers import Outrider, Playwright
 from bench.figures import Measured, Part
 from bench.peers import outrider
 from bench.server import Server
+from bench.sites import served_by
 from outrider.core.text import count_tokens
 
 OURS, PEER = "outrider's browser agent", "bare loop over @playwright/mcp"
@@ -42,7 +42,7 @@ TASKS: dict[str, tuple[str, str, list[Step]]] = {
 
 def run(*, quick: bool) -> Part:  # noqa: ARG001 - counting is quick
     read: dict[str, dict[str, list[int]]] = {OURS: {}, PEER: {}}
-    with site() as url, Playwright(url) as peer:
+    with served_by("bench.browser_site") as url, Playwright(url) as peer:
         for name, (path, task, steps) in TASKS.items():
             read[OURS][name] = _ours(url, path, task, steps)
             read[PEER][name] = _theirs(peer, path, task, steps)

@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from bench.browser_memory import leftovers, parked, sessions
 from bench.browser_peers import CONTENDERS, Contender, Outrider, Playwright
 from bench.figures import Measured, Part
-from bench.peers import ROOT
+from bench.sites import served_by
 from outrider.core.text import count_tokens
 
 OURS = Outrider.name
@@ -53,7 +52,7 @@ class Grid:
 
 def run(*, quick: bool) -> Part:
     turns = 2 if quick else TURNS
-    with site() as url:
+    with served_by("bench.browser_site") as url:
         with ExitStack() as stack:
             started = [stack.enter_context(kind(url)) for kind in CONTENDERS]
             tables: list[Any] = [*seen(started, turns), *acted(started, turns)]
@@ -74,18 +73,6 @@ METHOD = (
     "answered in parts by outrider: its time is that of the first part, its tokens are those of all. Numbers in "
     "brackets are ratios."
 )
-
-
-@contextmanager
-def site() -> Generator[str]:
-    """The pages, served by a process of their own."""
-    command = [sys.executable, "-m", "bench.browser_site"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 def seen(started: Sequence[Contender], turns: int) -> list[Grid]:

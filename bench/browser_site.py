@@ -3,8 +3,10 @@
 import random
 import sys
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from bench.sites import PageHandler
 
 SEED = 4_711
 ROWS = 2_000
@@ -215,27 +217,15 @@ PAGES = {
 }  # fmt: skip
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:  # ty: ignore[incompatible-method-override]
-        ...
-
-    def do_GET(self) -> None:
+class Handler(PageHandler):
+    def page(self) -> str:
         asked = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(asked.query).items()}
         if asked.path == "/shop":
-            text = shop(query.get("q", ""))
-        elif asked.path == "/product":
-            text = product(int(query["id"]))
-        else:
-            text = PAGES.get(asked.path, PAGES["/thanks"])()
-        body = text.encode()
-        self.send_response(200)
-        self.send_header("content-type", "text/html; charset=utf-8")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            return shop(query.get("q", ""))
+        if asked.path == "/product":
+            return product(int(query["id"]))
+        return PAGES.get(asked.path, PAGES["/thanks"])()
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,6 +16,7 @@ from bench.figures import Measured, Part
 from bench.peers import outrider
 from bench.processes import family
 from bench.server import TICKS, Server
+from bench.sites import PageHandler
 from outrider.browser.browser import Browser
 from outrider.browser.context import open_context
 from outrider.browser.launch import launch
@@ -126,19 +127,9 @@ class House(Server):
         return _cpu(self.pid), below
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:  # ty: ignore[incompatible-method-override]
-        ...
-
-    def do_GET(self) -> None:
-        body = PAGE.encode()
-        self.send_response(200)
-        self.send_header("content-type", "text/html; charset=utf-8")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+class Handler(PageHandler):
+    def page(self) -> str:
+        return PAGE
 
 
 @contextmanager

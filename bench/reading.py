@@ -5,12 +5,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from bench.figures import Measured, Part
 from bench.peers import HERE, ROOT, outrider, python
 from bench.server import Server
+from bench.sites import served_by
 
 HAND = "httpx2 + trafilatura by hand"
 PAGES = 1_000
@@ -27,7 +27,7 @@ Reader = Callable[[str, int, int], Cost]
 def run(*, quick: bool) -> Part:
     turns, pages = (1, 40) if quick else (TURNS, PAGES // TURNS)
     found: dict[str, list[Cost]] = {name: [] for name in READERS}
-    with site() as url:
+    with served_by("bench.pages") as url:
         for turn in range(turns):
             for name, (read, share) in READERS.items():
                 count = min(pages, FEW) if share else pages
@@ -46,19 +46,6 @@ def run(*, quick: bool) -> Part:
             Measured("characters of text a page", HAND, chars, digits=0),
         ],
     )
-
-
-@contextmanager
-def site() -> Generator[str]:
-    """The pages, served by a process of their own."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench.pages"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 def settings(url: str, folder: str) -> dict[str, str]:
