@@ -15,7 +15,7 @@ SAID = {
     "[Ship][1] ahoy\n\n[1]: https://x.example/": "Ship ahoy",
     "Tides[^1] turn. <https://x.example/>": "Tides turn. https://x.example/",
     "| Port | Dues |\n| --- | ---: |\n| Rye | **4 \\| 5** |\n\nDone": "Port · Dues Rye · 4 | 5 Done",
-    "- one\n  * two\n\n3. three\n- [x] done": "one two 3. three done",
+    "- one\n  * two\n\n3. three\n- [x] done": "one two three done",
     "> quoted\n> > twice": "quoted twice",
     "A\n***\nB\n\nHeading\n=======": "A B Heading",
     "```python\n# no heading\nx = a ** b\n```\nafter": "# no heading x = a ** b after",
