@@ -107,9 +107,9 @@ class Toolbox:
         """The tool of that name, or NotFound with the nearest names."""
         if name in self.tools:
             return self.tools[name]
-        close = get_close_matches(name, self.tools, n=3)
+        close = get_close_matches(name[:100], self.tools, n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"the tools are {', '.join(self.tools)}"
-        raise NotFound(f"no tool {name!r}", hint=hint, code="unknown_tool")
+        raise NotFound(f"no tool {name[:100]!r}", hint=hint, code="unknown_tool")
 
     def served(self) -> list[Toolset]:
         """The toolsets of which something is offered."""

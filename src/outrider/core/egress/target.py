@@ -100,8 +100,16 @@ def _parsed(text: str, base: str | None) -> "URL":
     try:
         return URL(text, base)
     except ValueError:
-        hint = "" if "://" in text else "start the address with https://"
-        raise bad_url("the address does not parse", hint or "check the address's host and port") from None
+        raise bad_url("the address does not parse", _remedy(text.strip())) from None
+
+
+def _remedy(text: str) -> str:
+    """What to do about an address that does not parse."""
+    if "://" not in text:
+        return "start the address with https://"
+    if not text[0].isalpha():
+        return "give the address alone, without quotes and brackets around it"
+    return "check the address's host and port"
 
 
 def _host(hostname: str) -> str:

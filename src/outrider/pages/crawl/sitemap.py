@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import anyio.to_thread
+
 from outrider.core.errors import OutriderError
 from outrider.pages.readers.parts.xml import Budget, MalformedXML, stream
 
@@ -39,13 +41,17 @@ async def entries(get: Get, addresses: Iterable[str]) -> AsyncGenerator[Entry]:
             continue
         seen.add(address)
         try:
-            body = unpacked(await get(address))
+            body = await get(address)
+            pages, further = await anyio.to_thread.run_sync(_read, body, abandon_on_cancel=True)
         except (OutriderError, zlib.error):
             continue
-        pages, further = parsed(body)
         waiting += further
         for page in pages:
             yield page
+
+
+def _read(body: bytes) -> tuple[list[Entry], list[str]]:
+    return parsed(unpacked(body))
 
 
 def unpacked(body: bytes) -> bytes:
@@ -66,9 +72,11 @@ def parsed(body: bytes) -> tuple[list[Entry], list[str]]:
         for element in stream([body.lstrip()], ("url", "sitemap"), Budget(ELEMENTS)):
             place = element.find("loc")
             address = place.text.strip() if place else ""
+            if len(pages) + len(further) >= ENTRIES:
+                break
             if element.name == "sitemap":
                 further.append(address)
-            elif address and len(pages) < ENTRIES:
+            elif address:
                 changed = element.find("lastmod")
                 pages.append(Entry(address, _time(changed.text.strip() if changed else "")))
     except MalformedXML:

@@ -372,3 +372,19 @@ def test_any_text_is_a_target_or_an_error_that_a_model_can_read(text):
     for prefix in ("", "http://", "https://["):
         with suppress(InvalidInput, Refused):
             Guard().check(prefix + text)
+
+
+REMEDIES = {
+    "example.com/page": "start the address with https://",
+    "<https://example.com/>": "give the address alone, without quotes and brackets around it",
+    '"https://example.com/"': "give the address alone, without quotes and brackets around it",
+    "[here](https://example.com/)": "give the address alone, without quotes and brackets around it",
+    "https://example.com:99999/": "check the address's host and port",
+}
+
+
+@pytest.mark.parametrize("text", REMEDIES)
+def test_an_address_that_does_not_parse_is_told_what_is_wrong_with_it(text):
+    with pytest.raises(InvalidInput) as caught:
+        Guard().check(text)
+    assert caught.value.hint == REMEDIES[text]
