@@ -27,7 +27,9 @@ async def test_a_list_that_is_far_too_long_ends_at_the_protocols_limit_and_stops
                 longest, begun = max(longest, time.monotonic() - begun), time.monotonic()
 
         tasks.start_soon(others)
+        await anyio.lowlevel.checkpoint()
         pages = [entry async for entry in entries(flood, ["https://a.example/sitemap.xml.gz"])]
+        longest = max(longest, time.monotonic() - begun)
         tasks.cancel_scope.cancel()
     assert len(pages) == 50_000
     assert longest < 1.0
