@@ -66,17 +66,21 @@ class Nursery:
         self._process.wait()
 
 
-def _warm(name: str) -> None:
+def warm(name: str) -> Any:
+    """Imports a module, or with `.*` at its end all of a package; and what it names in `WARM`."""
     found = importlib.import_module(name.removesuffix(".*"))
     if name.endswith("*"):
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
             importlib.import_module(module.name)
+    for each in getattr(found, "WARM", ()):
+        importlib.import_module(each)
+    return found
 
 
 def _serve(program: str, number: int, modules: Sequence[str]) -> None:
     run = importlib.import_module(program).run
     for name in modules:
-        _warm(name)
+        warm(name)
     with socket.socket(fileno=number) as wishes:
         while True:
             wish, outputs, _, _ = socket.recv_fds(wishes, LONGEST, 1)
@@ -85,14 +89,28 @@ def _serve(program: str, number: int, modules: Sequence[str]) -> None:
             pid = os.fork()
             if not pid:
                 wishes.close()
-                _become(run, *json.loads(wish), outputs[0])
+                become(run, json.loads(wish), {1: outputs[0]})
             os.close(outputs[0])
             wishes.send(str(pid).encode())
 
 
-def _become(run: Any, arguments: list[str], environ: dict[str, str], folder: str, output: int) -> None:
-    os.dup2(output, 1)
-    os.close(output)
+def become(
+    run: Any,
+    wish: tuple[list[str], dict[str, str], str],
+    streams: Mapping[int, int],
+    watcher: socket.socket | None = None,
+) -> None:
+    """Runs the program and ends this process.
+
+    Args:
+        wish: Its arguments, environment and directory.
+        streams: Its open files, by the numbers that they are to have.
+        watcher: Hears the exit code at the very end, as one byte.
+    """
+    arguments, environ, folder = wish
+    for number, stream in streams.items():
+        os.dup2(stream, number)
+        os.close(stream)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
@@ -106,6 +124,8 @@ def _become(run: Any, arguments: list[str], environ: dict[str, str], folder: str
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+        if watcher:
+            watcher.send(bytes([code]))
         os._exit(code)
 
 

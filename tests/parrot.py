@@ -1,6 +1,5 @@
 """A toolset with one tool of each kind, and a server over it: what the protocol edge is tested with."""
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +17,9 @@ from outrider.core.policy import ToolPolicy
 from outrider.core.result import Image, Link, Resource, Result, Text
 from outrider.core.tool import Toolset
 from outrider.core.toolbox import Toolbox
+
+# What it imports only as a program.
+WARM = ("outrider.serve.mcp", "outrider.serve.stdio", "outrider.serve.wire")
 
 parrot = Toolset("parrot", "Says things back.", default=True, aliases=("budgie",))
 
@@ -121,5 +123,6 @@ async def main(folder: Path) -> None:
     await serve_stdio(mcp_server(*house(folder), name="parrot"), wire)
 
 
-if __name__ == "__main__":
-    anyio.run(main, Path(sys.argv[1]))
+def run(arguments: list[str]) -> None:
+    """The program, for `warmed.command`."""
+    anyio.run(main, Path(arguments[0]))

@@ -1,7 +1,6 @@
 """The protocol edge through the official client, over every transport and protocol era."""
 
 import json
-import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from mcp.types import ElicitResult, ErrorData, InputRequiredResult
 
 import fakes
 import parrot
+import warmed
 from answers import error, said
 from outrider.serve.http import http_app
 from outrider.serve.mcp import mcp_server
@@ -32,7 +32,8 @@ async def in_memory(folder: Path, mode: str, **options: Any) -> AsyncGenerator[C
 
 @asynccontextmanager
 async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    command = StdioServerParameters(command=sys.executable, args=[parrot.__file__, str(folder)])
+    program, *arguments = warmed.command("parrot", folder)
+    command = StdioServerParameters(command=program, args=arguments)
     async with Client(command, mode=mode, **options) as client:
         yield client
 
