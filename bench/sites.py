@@ -32,7 +32,7 @@ class PageHandler(BaseHTTPRequestHandler):
 
 @contextmanager
 def served_by(module: str) -> Generator[str]:
-    """The address that the module prints when it is run; in a process of its own, whose time is nobody's who is measured."""
+    """The address that the module prints when it is run: in a process of its own, whose time is in no figure."""
     command = [sys.executable, "-m", module]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -75,7 +75,9 @@ def test_what_replicas_ask_one_another_cannot_be_asked_through_the_proxy():
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_kubernetes_takes_each_manifest(path: Path):
-    for document in documents(path):
+    found = documents(path)
+    assert found
+    for document in found:
         kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 

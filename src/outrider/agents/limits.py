@@ -117,11 +117,6 @@ class Meter:
         if limits.cost is not None and used.cost is not None and used.cost >= limits.cost:
             raise Stopped("cost", f"the run has cost ${used.cost:.4f} of ${limits.cost:g}")
 
-    @property
-    def is_last(self) -> bool:
-        """Whether the next request is the last that the steps allow."""
-        return self.budgets.steps is not None and self.own.requests == self.budgets.steps - 1
-
 
 @dataclass
 class Circles:

@@ -83,11 +83,6 @@ class Run:
         return self.status in ENDED
 
     @property
-    def resting(self) -> bool:
-        """Whether nobody works on it: it is over, or waits for a person."""
-        return self.status in RESTING
-
-    @property
     def citations(self) -> dict[str, dict[str, Any]]:
         """What the references in the answer stand for."""
         return self.state.get("citations", {})

@@ -61,23 +61,9 @@ async def dom_map(eyes: Eyes, *, selector: str = "body", depth: int = 5) -> dict
     return {name: told[name] for name in ("title", "url", "domMap")}
 
 
-async def visible_text(eyes: Eyes, *, selector: str = "") -> str:
-    """The text as the browser lays it out. Raises as `rendered_html`."""
-    return (await _must(eyes, "visibleText", selector, {"selector": selector}))["text"]
-
-
 async def selected_text(eyes: Eyes) -> str:
     """What is selected on the page or in the field that has the focus; nothing of a password."""
     return (await eyes.scripts.call(eyes.page.main, "selectedText"))["text"]
-
-
-async def box_of(eyes: Eyes, ref: str) -> dict[str, Any]:
-    """`{rect, viewport}` of a reference, in CSS pixels of its frame. Raises NotFound."""
-    frame = eyes.scripts.frame_of(ref) or eyes.page.main
-    told = await eyes.scripts.call(frame, "boxOfRef", ref)
-    if not told["ok"]:
-        raise failure("measure", ref, told)
-    return {name: told[name] for name in ("rect", "viewport")}
 
 
 async def boxes(eyes: Eyes) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from outrider.browser.frames import Frame
 from outrider.browser.listeners import Listeners
 from outrider.browser.outline import DEFAULT_CHARS, Piece, depth, found, interactive, limited
 from outrider.browser.page import Page
-from outrider.browser.scripts import REF, WORLD, Scripts
+from outrider.browser.scripts import WORLD, Scripts
 from outrider.browser.values import Handle, ScriptError
 from outrider.core.errors import NotFound
 
@@ -297,8 +297,3 @@ class Eyes:
 
 def _kept_mode(seen: Seen) -> Mode:
     return "full" if seen.position["elements"] < LARGE else "viewport"
-
-
-def is_ref(text: str) -> bool:
-    """Whether a text is a reference and no selector."""
-    return REF.fullmatch(text) is not None

@@ -17,7 +17,6 @@ Mode = Literal["compact", "dev"]
 Status = Literal["running", "success", "partial", "failed"]
 StopReason = Literal["done", "gave_up", "budget", "steps", "blocked_page", "no_model", "error", "cancelled"]
 RecordKind = Literal["agent", "console", "network", "screenshot"]
-ScreenshotType = Literal["agent_step", "stream_sample"]
 EVENTS: tuple[RecordKind, ...] = ("agent", "console", "network")
 SUMMARY_CHARS = 1_000
 MOST = 10_000  # records that one question returns

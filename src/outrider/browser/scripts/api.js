@@ -43,8 +43,8 @@ function begin(prefix) {
 }
 
 const api = {
-  snapshot, aim, observe, settle, rest, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml, visibleText,
-  selectedText, throughFrame, boxOfRef, boxes, position,
+  snapshot, aim, observe, settle, rest, prepareFill, afterFill, choose, fileField, filesOf, interactable, domMap, composedHtml,
+  selectedText, throughFrame, boxes, position,
 };
 
 globalThis.outrider = {

@@ -101,23 +101,12 @@ function escaped(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-function visibleText({ selector = "" } = {}) {
-  const { tops, failure } = scopes(selector);
-  if (failure) return { ok: false, ...failure };
-  return { ok: true, text: cleaned(tops.map((top) => top.innerText ?? top.textContent).join("\n")), title: titleOf(document), url: location.href };
-}
-
 function selectedText() {
   const field = focused();
   if (field && isSecret(field)) return { text: "" };
   const from = field && "selectionStart" in field ? field.selectionStart : null;
   if (from !== null && from !== undefined) return { text: cleaned(field.value.slice(from, field.selectionEnd)) };
   return { text: cleaned(String(getSelection())) };
-}
-
-function boxOfRef(ref) {
-  const element = elementOf(ref);
-  return element ? { ok: true, rect: boxOf(element), viewport: viewport() } : { ok: false, ...goneRef(ref) };
 }
 
 // Boxes of what can be acted on and seen, for drawing references on a screenshot.

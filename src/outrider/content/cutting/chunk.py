@@ -22,13 +22,3 @@ class Chunk:
     to_line: int
     text: str
     heading: str = ""
-
-
-@dataclass(frozen=True)
-class StoredChunk:
-    """A chunk as it is kept. Ids are never used again: a new version of a content has chunks of new ids."""
-
-    id: str
-    content_id: str
-    store_id: str
-    chunk: Chunk

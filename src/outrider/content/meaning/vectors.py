@@ -231,8 +231,7 @@ class Vectors:
         async with self._looking:
             places = [await self._caught_up(store, len(vector)) for store in stores]
             count = max(count, isqrt(sum(codes.rows for codes in places)))
-            look = lambda: [(each, codes) for codes in places for each in codes.nearest(vector, count, within)]  # noqa: E731
-            found = await anyio.to_thread.run_sync(look)
+            found = await anyio.to_thread.run_sync(_nearest, places, vector, count, within)
         return sorted(found, key=lambda each: each[0].distance)[:count]
 
     async def _rescored(
@@ -342,6 +341,12 @@ def _worded(row: Any) -> str:
     """What stands for a chunk: its content's title, its headings, and itself."""
     about = [row.heading] if row.heading.startswith(row.title) else [row.title, row.heading]
     return "\n".join(part for part in (*about, row.text) if part)
+
+
+def _nearest(
+    places: "Sequence[StoreCodes]", vector: "np.ndarray", count: int, within: Collection[str] | None
+) -> "list[tuple[Found, StoreCodes]]":
+    return [(each, codes) for codes in places for each in codes.nearest(vector, count, within)]
 
 
 def _added(codes: "StoreCodes", rows: Sequence[Any], last: int, dimensions: int) -> None:
