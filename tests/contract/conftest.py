@@ -95,7 +95,7 @@ BOTH: dict[str, frozenset[str] | None] = {
 }
 
 REPLICAS = 3
-# Those that are also kept by replicas which are called in turns, of the tests above.
+# Those that replicas keep which are called in turns, of the tests above: what three do on Postgres, one does.
 IN_TURNS = frozenset({"test_planning", "test_playbook", "test_content_store"})
 
 
@@ -107,8 +107,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     places: list[Any] = ["sqlite"]
     if chosen is None or metafunc.function.__name__ in chosen:
         skipped = pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")
-        kinds = ("postgres", "replicas") if file in IN_TURNS else ("postgres",)
-        places += [pytest.param(kind, marks=skipped) for kind in kinds]
+        places += [pytest.param("replicas" if file in IN_TURNS else "postgres", marks=skipped)]
     metafunc.parametrize("rows", places, indirect=True, scope="module")
 
 
