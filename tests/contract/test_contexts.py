@@ -54,6 +54,7 @@ async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(ho
     async with opened(home) as app, eras.connected(app.server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
+        assert app.toolbox.toolsets
         for toolset in app.toolbox.toolsets:
             assert f"context://{toolset}" in listed
             assert f"context_{toolset}" in names

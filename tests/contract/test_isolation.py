@@ -232,7 +232,9 @@ async def read(client: Client, uri: str) -> str:
 async def test_no_prompt_tells_a_stranger_anything(world: World, stranger: Client):
     if await of_the_same_workspace(stranger):
         return
-    for prompt in (await stranger.list_prompts(meta=ANNA)).prompts:
+    prompts = (await stranger.list_prompts(meta=ANNA)).prompts
+    assert prompts
+    for prompt in prompts:
         assert SECRET not in prompt.model_dump_json()
         found = await stranger.get_prompt(prompt.name, {}, meta=ANNA)
         assert SECRET not in found.model_dump_json()

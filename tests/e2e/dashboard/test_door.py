@@ -173,10 +173,12 @@ async def test_every_route_carries_the_policy(listening: Listening, person: http
 
 
 async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(listening: Listening):
-    for route in listening.application.routes:
-        assert isinstance(route, Mount | Route | WebSocketRoute)
-        if isinstance(route, Route):
-            assert route.methods in ({"GET", "HEAD"}, {"POST"}), route.path
+    routes = listening.application.routes
+    assert all(isinstance(route, Mount | Route | WebSocketRoute) for route in routes)
+    methods = [(route.path, route.methods) for route in routes if isinstance(route, Route)]
+    assert ("/questions/answer", {"POST"}) in methods
+    for path, allowed in methods:
+        assert allowed in ({"GET", "HEAD"}, {"POST"}), path
 
 
 async def test_sockets_have_the_same_door(listening: Listening, person: httpx2.AsyncClient):
