@@ -1,6 +1,5 @@
 """Searches, reads, prints cited evidence and packs a report; on the internet if it is there, else on this machine."""
 
-import json
 import socket
 import sys
 import tempfile
@@ -83,7 +82,7 @@ async def started(stage: Stage, home: Path, settings: tuple[str, ...] = ()) -> A
             agent = await stack.enter_async_context(connected(home, settings))
             step.say(f"[dim]$[/] {escape(command_line(settings))}    [dim](its data in {home})[/]")
             tools = (await agent.client.list_tools()).tools
-            step.cost(json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]))
+            step.cost("".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools))
             step.say(f"it offers {', '.join(tool.name for tool in tools)}")
         yield agent
 

@@ -16,9 +16,8 @@ from pydantic import BaseModel, SecretStr
 from outrider import toolsets
 from outrider.app import App, open_app
 from outrider.core.policy import stake_of
-from outrider.core.text import count_tokens
 from outrider.core.tool import Tool, Toolset
-from outrider.serve.content import tool_entry
+from outrider.serve.content import tokens, tool_entry
 from outrider.settings import Settings, load
 
 FOLDER = Path(__file__).parent / "reference"
@@ -65,8 +64,7 @@ def _tools(sets: list[Toolset]) -> Iterator[str]:
 
 
 def _tool(tool: Tool) -> Iterator[str]:
-    entry = tool_entry(tool, tool.name).model_dump(by_alias=True, exclude_none=True, mode="json")
-    cost = count_tokens(json.dumps(entry))
+    cost = tokens(tool_entry(tool, tool.name))
     yield f"### `{tool.name}`: {tool.title}\n"
     yield f"{tool.description}\n"
     facts = f"Effect `{tool.effect}`, stake `{stake_of(tool, {})}`, gives up after {tool.timeout:g} s, {cost} tokens."

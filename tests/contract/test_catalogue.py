@@ -1,5 +1,6 @@
 """The catalogue as a whole: what every tool of every toolset must hold."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 from outrider import toolsets
 from outrider.core.discovery import find
+from outrider.core.text import count_tokens
 from outrider.core.tool import Tool, Toolset
+from outrider.serve.content import tokens, tool_entry
 
 TOOLSETS = find(toolsets, Toolset)
 # A tool that several toolsets list is one tool.
@@ -38,6 +41,13 @@ def test_every_tool_forbids_what_it_does_not_know(tool: Tool):
 def test_what_removes_something_for_good_does_not_say_that_it_only_adds(tool: Tool):
     removes = re.match(r"(?:delete|remove|clear)(?=[A-Z_])", tool.name)
     assert not removes or tool.name in KEPT or tool.effect == "act"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_what_a_tool_costs_is_counted_as_the_wire_has_it(tool: Tool):
+    entry = tool_entry(tool, tool.name)
+    sent = json.dumps(entry.model_dump(by_alias=True, exclude_none=True), ensure_ascii=False, separators=(",", ":"))
+    assert tokens(entry) == count_tokens(sent)
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)

@@ -36,6 +36,13 @@ def tool_entry(tool: HouseTool, name: str) -> Tool:
     )
 
 
+def tokens(entry: Tool) -> int:
+    """What a tool costs in every conversation: o200k tokens of its entry, as it goes over the wire."""
+    from outrider.core.text import count_tokens
+
+    return count_tokens(entry.model_dump_json(by_alias=True, exclude_none=True))
+
+
 def _hints(tool: HouseTool) -> ToolAnnotations:
     """What the tool does to the world; hints that say what the protocol takes for granted would only cost tokens."""
     open_world = None if tool.open_world else False

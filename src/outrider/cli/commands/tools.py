@@ -1,6 +1,5 @@
 """`outrider tools`: what models get to see, and what it costs them."""
 
-import json
 from typing import Any
 
 import click
@@ -24,8 +23,7 @@ def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> Non
 
 async def _rows(settings: Any) -> list[dict[str, Any]]:
     from outrider.app import open_app
-    from outrider.core.text import count_tokens
-    from outrider.serve.content import tool_entry
+    from outrider.serve.content import tokens, tool_entry
     from outrider.serve.names import exposed
 
     async with open_app(settings) as app:
@@ -38,7 +36,7 @@ async def _rows(settings: Any) -> list[dict[str, Any]]:
             "toolset": tool.toolset,
             "effect": tool.effect,
             "stake": settings.settings.tools.stakes.get(tool.name, tool.stake),
-            "tokens": count_tokens(json.dumps(entry.model_dump(by_alias=True, exclude_none=True, mode="json"))),
+            "tokens": tokens(entry),
             "description": tool.description.splitlines()[0],
         }
         for tool, entry in entries
