@@ -24,6 +24,7 @@ SETTING = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+")
 VARIABLE = re.compile(r"OUTRIDER_([A-Z][A-Z_]*[A-Z])")
 MODULE = re.compile(r"outrider(?:\.\w+)+")
 FILE = re.compile(r"[\w/]+\.(?:py|npz)")
+PLACE = re.compile(r"[a-z_]+(?:/[a-z_]+)+(?:\.py)?")
 COMMAND = re.compile(r"(?:^|(?<!from)[\s(])outrider (?=[a-z])([^|;&#…\n]*)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
@@ -133,6 +134,15 @@ def words(line: str) -> list[str]:
         return shlex.split(line)
     except ValueError:  # a quotation that goes on elsewhere
         return line.split()
+
+
+def test_every_place_on_the_map_of_the_code_exists():
+    named = [each for each in code(ROOT / "docs" / "architecture.md") if PLACE.fullmatch(each) and each != "tools/call"]
+    assert len(named) > 20
+    homes = (ROOT, ROOT / "src" / "outrider", ROOT / "src" / "outrider" / "pages")
+    assert [
+        each for each in named if not any((home / each).exists() or (home / f"{each}.py").exists() for home in homes)
+    ] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
