@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 
 from bench.figures import Measured, Part
-from outrider.workspace.grep import Search, grep_tree
 from outrider.workspace.jail import Jail
+from outrider.workspace.searching.grep import Search, grep_tree
 
 BYTES = 1_000_000_000
 TURNS = 7

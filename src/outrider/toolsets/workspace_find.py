@@ -18,8 +18,8 @@ from outrider.workspace import Workspaces
 
 if TYPE_CHECKING:
     from outrider.workspace import Workspace
-    from outrider.workspace.grep import Line, Matches, Search
     from outrider.workspace.jail import Entry
+    from outrider.workspace.searching.grep import Line, Matches, Search
 
 LOOKED_AT = 100_000  # entries of a folder, with those below, before an answer says that there are more
 HIDDEN_KINDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -115,7 +115,7 @@ async def grep(
     max_matches: Annotated[int, Field(ge=1, le=1_000)] = 100,
 ) -> Lines:
     """Find lines by a pattern in a file, in all files below a folder, or in a given text."""
-    from outrider.workspace.grep import Search, grep_text, ripgrep
+    from outrider.workspace.searching.grep import Search, grep_text, ripgrep
 
     if (path is None) == (input is None):
         raise InvalidInput("path, input: give exactly one of them", hint='path="." searches the whole workspace')
@@ -131,7 +131,7 @@ async def _grep_path(place: "Workspace", path: str, search: "Search", *, numbere
     from outrider.workspace.edit import lines_of
     from outrider.workspace.encoding import decode
     from outrider.workspace.files import LARGEST
-    from outrider.workspace.grep import grep_text, grep_tree
+    from outrider.workspace.searching.grep import grep_text, grep_tree
 
     files = place.files
     if path == "." or (entry := await anyio.to_thread.run_sync(files.jail.entry, path)).kind == "directory":

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outrider.core.errors import InvalidInput, Refused
-from outrider.workspace.grep import Line, Matches, Search, grep_text, grep_tree, ripgrep
 from outrider.workspace.jail import Jail
-from outrider.workspace.pattern import compiled
+from outrider.workspace.searching.grep import Line, Matches, Search, grep_text, grep_tree, ripgrep
+from outrider.workspace.searching.pattern import compiled
 
 pytestmark = pytest.mark.anyio
 ENGINES = [ripgrep(), None]

@@ -17,7 +17,7 @@ import anyio
 from anyio.abc import Process
 
 from outrider.core.errors import InvalidInput
-from outrider.workspace.pattern import Pattern
+from outrider.workspace.searching.pattern import Pattern
 
 MOST_BYTES = 100_000_000  # of what a program may say
 WORKER = Path(__file__).with_name("grep_worker.py")

@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 import anyio
 
 from outrider.core.errors import InvalidInput, OutriderError
-from outrider.workspace.engines import Found, Order, engines, told
-from outrider.workspace.grep_worker import encoding_of
 from outrider.workspace.jail import PARTIAL, Jail
-from outrider.workspace.pattern import compiled
+from outrider.workspace.searching.engines import Found, Order, engines, told
+from outrider.workspace.searching.grep_worker import encoding_of
+from outrider.workspace.searching.pattern import compiled
 
 SECONDS = 20.0  # that one search may take
 FEW = 5_000  # lines that may come in any order; for more, files are read in the order of their paths
