@@ -54,6 +54,7 @@ class Blocks:
         headings: The elements that are headings of the first two levels, in order.
         authors: The elements that are marked as naming an author.
         signed: Of each element that says who wrote what it holds, the name.
+        coded: Whether there are listings.
         hidden: Characters that are not shown.
         cut: Whether the page was larger than is looked at.
         curtain: Whether a script would have shown the page.
@@ -77,6 +78,7 @@ class Blocks:
     headings: list[int] = field(default_factory=list)
     authors: set[int] = field(default_factory=set)
     signed: dict[int, str] = field(default_factory=dict)
+    coded: bool = False
     hidden: int = 0
     cut: bool = False
     curtain: bool = False

@@ -108,27 +108,36 @@ class Elements(Passage):
 
     def _is_opened(self, node: Any, given: Given) -> bool:
         """Whether a hidden element is a panel that readers open: by its button, or since it stands among questions."""
+        asked = unfolds(node, given) or self._is_asked_for(given)
+        if not asked and ("id" not in given or self._is_never_opened()):
+            return False
         if self.folds < 0 or not is_fold(given):
             return False
         text = node.text()
         self.folds -= FOLD + len(text)
-        if not is_prose(node, text):
-            return False
-        return unfolds(node, given) or self._is_asked_for(given)
+        return is_prose(node, text) and (asked or self._is_controlled(given))
+
+    def _is_never_opened(self) -> bool:
+        """Whether the open elements are a menu, a form or the like."""
+        return self.current < 0 or self.page.elements[self.current][3] & NEVER_OPENED != 0
 
     def _is_asked_for(self, given: Given) -> bool:
-        """Whether a hidden element with these attributes would stand among questions, or a button opens it."""
+        """Whether what only screen readers are kept from stands among questions."""
+        if "aria-hidden" not in given or self._is_never_opened():
+            return False
         at, elements, near = self.current, self.page.elements, 0
-        if at < 0 or elements[at][3] & NEVER_OPENED:
+        if not elements[at][3] & ASKED:
             return False
         for _ in range(FOLDED):
             near |= elements[at][2] if at >= 0 else 0
             at = elements[at][0]
-        if "aria-hidden" in given and near & ASKED:
-            return True
-        if "id" in given and self.controls is None:
+        return near & ASKED != 0
+
+    def _is_controlled(self, given: Given) -> bool:
+        """Whether a button opens an element with these attributes; the page is asked for its buttons once."""
+        if self.controls is None:
             self.controls = controlled(self.body)
-        return "id" in given and given["id"] in (self.controls or ())
+        return given["id"] in self.controls
 
     def _ignore(self, node: Any, _tag: str) -> int:
         return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG
@@ -261,6 +270,7 @@ class Elements(Passage):
         if self.pieces:
             self.flush()
         self._element("pre", given)
+        self.page.coded = True
         self.listing += 1
         return PRE
 

@@ -25,10 +25,8 @@ NUMBERING = re.compile(
 DIGITS = re.compile(r"\s*\d{1,6}[.:]?\s*")
 ROWS = re.compile(r"(?:^|\s)(?:blob-code|lines-code)(?:\s|$)")  # classes of cells that are lines
 CELLS_OF_LINE = 5  # that are looked at
-COPIES = re.compile(
-    r"^copy$|(?:^|[\s_-])(?:copy-?(?:btn|button|icon|code|link|url|to)|clipboard)(?:[\s_-]|$)", re.IGNORECASE
-)
-COPYING = re.compile(r"\bcopy\b.*\b(?:code|clipboard)\b", re.IGNORECASE)  # in the names of things for screen readers
+COPIES = re.compile(r"^copy$|(?:^|[\s_-])(?:copy-?(?:btn|button|icon|code|link|url|to)|clipboard)(?:[\s_-]|$)")
+COPYING = re.compile(r"\bcopy\b.*\b(?:code|clipboard)\b")  # in the names of things for screen readers
 LINE_NAMES = re.compile(
     r"(?:^|\s)(?:line|code-line|token-line|view-line|highlight-line|gatsby-highlight-code-line)(?:\s|$)"
 )
@@ -106,8 +104,10 @@ def copies(given: Given) -> bool:
     """Whether a button copies something, by its class or by what it is called for screen readers."""
     if "data-clipboard-target" in given or "data-clipboard-text" in given or given.get("data-bi-name") == "copy":
         return True
-    names, label = given.get("class") or "", given.get("aria-label") or ""
-    return COPIES.search(names) is not None or COPYING.search(label) is not None
+    names, label = (given.get("class") or "").lower(), (given.get("aria-label") or "").lower()
+    if ("copy" in names or "clipboard" in names) and COPIES.search(names):
+        return True
+    return "copy" in label and COPYING.search(label) is not None
 
 
 def is_tool(tag: str, given: Given) -> bool:

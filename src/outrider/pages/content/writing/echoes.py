@@ -25,7 +25,7 @@ def without_echoes(page: Blocks, chosen: list[int]) -> list[int]:
         same = page.texts[number] == page.texts[before]
         if not (same and _heads(page, number) and _heads(page, before)):
             kept.append(number)
-    labels = _labels(page, kept)
+    labels = _labels(page, kept) if page.coded else ()
     return [number for number in kept if number not in labels] if labels else kept
 
 
