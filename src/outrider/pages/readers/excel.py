@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
+from outrider.pages.readers.parts.openxml.drawing import drawn
 from outrider.pages.readers.parts.openxml.package import ELEMENTS, Package
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.sheets.cells import Formats, Place, area, place
@@ -119,6 +120,9 @@ class Workbook:
             self._rows(sheet, part)
             self._comments(sheet, part)
         sheet.write(self.draft)
+        for drawing in self.package.all_related(part, "drawing"):
+            for said in drawn(self.package, drawing, self.draft):
+                self.draft.add(said)
 
     def _rows(self, sheet: Sheet, part: str) -> None:
         chunks = Chunks(self.package.archive.chunks(part))

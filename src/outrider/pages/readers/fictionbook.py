@@ -17,6 +17,7 @@ TAGS = {  # of FictionBook 2.21, as HTML calls them; what is not named is only w
     "p": "p", "v": "p", "text-author": "p", "date": "p", "subtitle": "h6", "cite": "blockquote",
     "epigraph": "blockquote", "poem": "blockquote", "annotation": "blockquote", "stanza": "div", "section": "section",
     "emphasis": "em", "strong": "strong", "strikethrough": "s", "code": "code", "sup": "sup", "sub": "sub",
+    "pre": "pre",
     "table": "table", "tr": "tr", "td": "td", "th": "th",
 }  # fmt: skip
 LEFT_OUT = frozenset({"binary", "image", "empty-line", "description", "stylesheet"})
@@ -59,12 +60,41 @@ def _html(element: Element, depth: int) -> Iterator[str]:
     opening, closing = _tags(element)
     yield opening
     is_notes = element.name == "body" and element.get("name") in ("notes", "comments")
-    for child in _notes(element) if is_notes else element.children:
+    for child in _notes(element) if is_notes else _listed(element.children):
         if isinstance(child, str):
             yield escape(child)
         else:
             yield from _html(child, depth + (child.name == "section"))
     yield closing
+
+
+def _listed(children: list[Element | str]) -> Iterator[Element | str]:
+    """What an element holds, paragraphs of nothing but code as one listing."""
+    lines: list[str] = []
+    for child in children:
+        code = _line_of_code(child)
+        if code is None and not (lines and isinstance(child, str) and child.isspace()):
+            yield from _listing(lines)
+            lines = []
+            yield child
+        elif code is not None:
+            lines.append(code)
+    yield from _listing(lines)
+
+
+def _line_of_code(child: Element | str) -> str | None:
+    if isinstance(child, str) or child.name != "p":
+        return None
+    told = [each for each in child.children if isinstance(each, Element) or each.strip()]
+    return told[0].text if len(told) == 1 and isinstance(told[0], Element) and told[0].name == "code" else None
+
+
+def _listing(lines: list[str]) -> Iterator[Element]:
+    """One line stays a paragraph."""
+    if len(lines) > 1:
+        yield Element("pre", {}, ["\n".join(lines)])
+    elif lines:
+        yield Element("p", {}, [Element("code", {}, [lines[0]])])
 
 
 def _notes(body: Element) -> Iterator[Element]:

@@ -85,7 +85,7 @@ class Objects:
     def of(self, frame: Element) -> Element:
         """The content of the object in a frame; an empty element if there is none, or it is damaged."""
         found = frame.find("draw:object")
-        if found is None or self.archive is None or found.children:
+        if found is None or self.archive is None or found.find("office:document") or found.find("math:math"):
             return found or Element("")
         name = posixpath.normpath(f"{found.get('xlink:href')}/content.xml").lstrip("/")
         self.left -= 1
@@ -201,7 +201,8 @@ class Writer:
         number = self._before(element, style)
         for item in element.each("text:list-item", "text:list-header"):
             given = item.get("text:start-value")
-            number = int(given) if given.isdigit() and len(given) < 6 else number + (item.name == "text:list-item")
+            counts = item.name == "text:list-item" and any(True for _ in item.each("text:p", "text:h"))
+            number = int(given) if given.isdigit() and len(given) < 6 else number + counts
             numbering = self.looks.lists.get(style, {}).get(level + 1)
             marker = numbering.marker(number) if numbering else "-"
             first = True
@@ -210,7 +211,7 @@ class Writer:
                     self._list(child, level + 1, style)
                 elif child.name in ("text:p", "text:h"):
                     text = inline(self.words.of(child))
-                    if first:
+                    if first and (style, level + 1) not in self.looks.blank:
                         self.draft.item(level, *written(text, marker))
                     else:
                         self.draft.add("    " * (level + 1) + text)

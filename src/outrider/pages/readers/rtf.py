@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
-from outrider.pages.readers.parts.openxml.runs import HYPERLINK
+from outrider.pages.readers.parts.openxml.runs import pointed
 from outrider.pages.readers.parts.refusals import broken
 from outrider.pages.readers.parts.rtf_groups import CHARSETS, Bytes, Edge, Stack, State, Token, Word, codec, tokens
 from outrider.pages.readers.parts.typewriter import Typewriter, is_fixed, is_listed
@@ -27,7 +27,7 @@ LETTERS = {"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquot
            "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "line": "\n", "lbr": "\n"}  # fmt: skip
 TOGGLES = {"b": "bold", "i": "italic", "strike": "struck", "striked": "struck", "v": "hidden"}
 HEADING = re.compile(r"heading ([1-9])")
-BULLETS = re.compile(r"^\W{0,3}$")
+BULLETS = re.compile(r"^(?:\W{0,3}|o)$")  # Word's point of the second level is a small letter
 NUMBER = re.compile(r"^(\d{1,9})[.)]$")
 QUOTES = frozenset({"quote", "intense quote", "block text", "quotations"})
 FONTS = 5_000
@@ -164,8 +164,8 @@ class Writer:
         if ended.to in ("footnote", "annotation"):
             self._end_note(ended.to)
         elif ended.to == "fldinst":
-            found = HYPERLINK.match(held)
-            self._link = self.draft.address(found[1]) if found else ""
+            address = pointed(held)
+            self._link = self.draft.address(address) if address else ""
         elif ended.to in ("listtext", "pntext"):
             self._paragraph.marker = held or "-"
         elif ended.to in ("title", "author", "subject"):
@@ -224,17 +224,21 @@ class Writer:
         self._text(chr(code))
 
     def reset(self, word: Word) -> None:
-        if word.name == "pard":
-            marker = self._paragraph.marker
-            self._paragraph = Paragraph(marker=marker)
-        else:
+        if word.name == "plain":
             self._stack.change(bold=False, italic=False, struck=False, hidden=False, rise=0, font=-1)
+        elif not self._stack.now.to:  # in a note or a list's number it is not that of the paragraph around it
+            self._paragraph = Paragraph(marker=self._paragraph.marker)
 
     def shape(self, word: Word) -> None:
         """A word about the paragraph, or in a table of styles or fonts."""
         value = word.value or 0
         if word.name == "s":
             self._style = value
+        if word.name in ("yr", "mo", "dy"):
+            self._date(word.name, value)
+        elif self._stack.now.to:
+            return
+        elif word.name == "s":
             self._paragraph.style = value
         elif word.name == "outlinelevel":
             self._paragraph.outline = value + 1 if value < 9 else 0
@@ -242,9 +246,11 @@ class Writer:
             self._paragraph.level = max(0, min(value, 8))
         elif word.name == "intbl":
             self._paragraph.in_table = True
-        elif word.name in ("yr", "mo", "dy") and self._stack.now.to == "creatim":
-            self._created[word.name] = value
-            year, *rest = (self._created.get(name, 0) for name in ("yr", "mo", "dy"))
+
+    def _date(self, name: str, value: int) -> None:
+        if self._stack.now.to == "creatim":
+            self._created[name] = value
+            year, *rest = (self._created.get(each, 0) for each in ("yr", "mo", "dy"))
             self.facts["published"] = f"{year:04d}" + "".join(f"-{part:02d}" for part in rest)
 
     def letters(self, word: Word) -> None:

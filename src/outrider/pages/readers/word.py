@@ -13,7 +13,7 @@ from outrider.pages.readers.parts.openxml.package import Package
 from outrider.pages.readers.parts.openxml.runs import Words
 from outrider.pages.readers.parts.openxml.styles import Lists, Style, Styles, numbering, outline
 from outrider.pages.readers.parts.typewriter import is_listed
-from outrider.pages.readers.parts.writing import Draft, inline, spread, unmarked
+from outrider.pages.readers.parts.writing import INDENT, Draft, inline, spread, unmarked
 from outrider.pages.readers.parts.xml import Element
 from outrider.pages.readers.text import fenced
 
@@ -124,7 +124,11 @@ class Body:
             self.draft.add(text)
             return
         own, level = numbering(properties)
-        self.draft.item((level if own else style.level) or style.depth, *written(text, marker))
+        depth = (level if own else style.level) or style.depth
+        if marker:
+            self.draft.item(depth, *written(text, marker))
+        else:
+            self.draft.add(INDENT * (depth + 1) + text)
 
     def _style(self, properties: Element | None) -> Style:
         return self.styles.of((properties.value("w:pStyle", attribute="w:val") or "") if properties else "")

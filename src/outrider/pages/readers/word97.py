@@ -11,7 +11,7 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers import legacy
 from outrider.pages.readers.parts.office97.compound import MAGIC, BrokenCompound, Compound, facts
 from outrider.pages.readers.parts.office97.word import WORD_97, Letters, Paragraph, WordFile
-from outrider.pages.readers.parts.openxml.runs import HYPERLINK, Field
+from outrider.pages.readers.parts.openxml.runs import Field, pointed
 from outrider.pages.readers.parts.openxml.styles import count
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
@@ -128,9 +128,9 @@ class Writer:
         if letter == BEGIN and len(self._fields) < DEEPEST:
             self._fields.append(Field())
         elif letter == SHOWN and self._fields:
-            found = HYPERLINK.match(self._fields[-1].code)
+            address = pointed(self._fields[-1].code)
             self._fields[-1].shown = True
-            self._fields[-1].address = self.draft.address(found[1]) if found else ""
+            self._fields[-1].address = self.draft.address(address) if address else ""
         elif letter == END and self._fields:
             self._fields.pop()
 

@@ -33,14 +33,14 @@ def is_code(style: str) -> bool:
 class Typewriter:
     """Tells code from documents that are typed throughout: those have nothing else before it."""
 
-    _seen: bool = False  # anything that is not in a fixed width
+    seen: bool = False  # anything that is not in a fixed width
 
     def coded(self, runs: list[Run]) -> list[Run]:
         """The runs of a paragraph; what is typed throughout, or a sentence that is so, is no code."""
         if not _whole(runs):
-            self._seen = self._seen or any(map(str.isalnum, "".join(run.text for run in runs)))
+            self.seen = self.seen or any(map(str.isalnum, "".join(run.text for run in runs)))
             return runs
-        return runs if self._seen and not _is_prose(runs) else [replace(run, code=False) for run in runs]
+        return runs if self.seen and not _is_prose(runs) else [replace(run, code=False) for run in runs]
 
 
 def is_listed(runs: list[Run]) -> bool:

@@ -23,6 +23,8 @@ SPACES = {  # namespaces, transitional and strict ones alike (ISO/IEC 29500-1 an
     "http://purl.oclc.org/ooxml/drawingml/chart": "c",
     "http://schemas.openxmlformats.org/drawingml/2006/diagram": "dgm",
     "http://purl.oclc.org/ooxml/drawingml/diagram": "dgm",
+    "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing": "xdr",
+    "http://purl.oclc.org/ooxml/drawingml/spreadsheetDrawing": "xdr",
     "http://schemas.openxmlformats.org/presentationml/2006/main": "p",
     "http://purl.oclc.org/ooxml/presentationml/main": "p",
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main": "s",

@@ -16,7 +16,10 @@ LEFT_OUT = frozenset(
     "svg:title svg:desc office:event-listeners text:change text:change-start text:change-end".split()
 )
 FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+NO_SHAPES = frozenset({"draw:a", "draw:object", "draw:image"})
 SPACES = {"text:tab": " ", "text:line-break": "\n", "text:s": " "}
+UNTITLED = frozenset({"Author", "Date", "Subtitle"})  # which are based on the title
+QUOTES = frozenset({"Quotations", "Block_20_Text", "Block Text", "Quote", "Intense_20_Quote", "Intense Quote"})
 BOLD = frozenset({"bold", "600", "700", "800", "900"})
 
 
@@ -60,6 +63,7 @@ class Looks:
     looks: dict[str, Look] = field(default_factory=dict)
     lists: dict[str, dict[int, Numbering]] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    blank: set[tuple[str, int]] = field(default_factory=set)  # lists and their levels whose items only go on
     typed: bool = False  # whether all is in letters of one width, which says nothing else
     _faces: dict[str, bool] = field(default_factory=dict)
 
@@ -85,6 +89,13 @@ class Looks:
                     and child.get("style:num-format", "1")
                 }
                 self.lists[each.get("style:name")] = numbered
+                self.blank |= {
+                    (each.get("style:name"), int(level))
+                    for child in each.each("text:list-level-style-bullet")
+                    if (level := child.get("text:level")).isdigit()
+                    and len(level) < 3
+                    and child.get("text:bullet-char").isspace()
+                }
             else:
                 look = replace(_look(each), fixed=self._fixed(each))
                 self.looks[f"{each.get('style:family')} {each.get('style:name')}"] = look
@@ -98,6 +109,8 @@ class Looks:
         merged, seen = Look(), 0
         while name and seen < CHAIN and (found := self.looks.get(f"{family} {name}")):
             fixed = found.fixed if merged.fixed is None else merged.fixed
+            if name in UNTITLED:
+                return replace(merged, fixed=fixed, title=False)
             merged = replace(merged, fixed=fixed, **{each: True for each in MAKES if getattr(found, each)})
             name, seen = found.parent, seen + 1
         return merged
@@ -123,8 +136,8 @@ def _look(style: Element) -> Look:
         italic=words.get("fo:font-style") in ("italic", "oblique"),
         struck=words.get("style:text-line-through-style") not in ("", "none"),
         hidden=words.get("text:display") == "none",
-        title="Title" in names,
-        quote="Quotations" in names,
+        title="Title" in names and not names & UNTITLED,
+        quote=bool(names & QUOTES),
         raised=place.startswith("super") or (place[:1].isdigit() and not place.startswith("0")),
         lowered=place.startswith(("sub", "-")),
         code=bool(names & {"Preformatted_20_Text", "Preformatted Text"}),
@@ -197,8 +210,8 @@ class Words:
             self._note(piece)
         elif name == "office:annotation":
             self._comment(piece)
-        elif name == "draw:frame":
-            self._frame(piece)
+        elif name.startswith("draw:") and name not in NO_SHAPES:
+            (self._frame if name == "draw:frame" else self._shape)(piece)
         elif name not in LEFT_OUT:
             self._inside(piece, style, hidden=hidden)
 
@@ -216,6 +229,11 @@ class Words:
         self.comments += 1
         self._runs.append(Run(f"[^c{self.comments}]", literal=True))
         self.notes.append((f"c{self.comments}", note))
+
+    def _shape(self, shape: Element) -> None:
+        """A drawing; what is written in it is put aside."""
+        if any(True for _ in shape.outermost("text:p", "text:h")):
+            self.boxes.append(shape)
 
     def _frame(self, frame: Element) -> None:
         """A picture is told by its description; a text box is put aside."""

@@ -12,7 +12,8 @@ from outrider.pages.readers.parts.typewriter import Typewriter
 from outrider.pages.readers.parts.writing import Draft, Run, raised
 from outrider.pages.readers.parts.xml import Element
 
-HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*"?([^"\s]+)')
+HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[mnht]\s+)*"?([^"\s\\][^"\s]*)')
+PLACE = re.compile(r'\\l\s+"?([^"\s]{1,500})')
 OFF = frozenset({"0", "false", "off", "none"})
 LEFT_OUT = frozenset({"w:del", "w:moveFrom", "w:pPr", "w:rPr", "mc:Fallback", "w:sdtPr", "w:delText", "w:sectPr"})
 SIGNS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " ", "w:sym": ""}
@@ -103,7 +104,10 @@ class Words:
             code=self._is_code(properties),
         )
         for piece in run.elements():
-            self._piece(piece, style, hidden=hidden)
+            if piece.name == "w:ruby":  # of letters with how they are spoken, the letters
+                self._inside(piece.find("w:rubyBase") or piece, address)
+            else:
+                self._piece(piece, style, hidden=hidden)
 
     def _is_code(self, properties: Element) -> bool:
         if self.styles.typed:
@@ -131,7 +135,7 @@ class Words:
         if piece.name in SIGNS:
             return SIGNS[piece.name] or symbol(piece.get("w:font"), piece.get("w:char"))
         if piece.name == "w:br":
-            return "\n" if piece.get("w:type", "textWrapping") == "textWrapping" else ""
+            return "\n"
         if piece.name in NOTES:
             return f"[^{self.label(piece.name, piece.get('w:id'))}]"
         return self._drawing(piece) if piece.name in DRAWINGS else ""
@@ -163,8 +167,17 @@ class Words:
         return self.draft.address(relation.target, element.text) if relation and relation.external else ""
 
     def _pointed(self, code: str) -> str:
-        found = HYPERLINK.match(code[:3_000])
-        return self.draft.address(found[1]) if found else ""
+        address = pointed(code)
+        return self.draft.address(address) if address else ""
+
+
+def pointed(code: str) -> str:
+    """Where a field leads (ISO/IEC 29500-1 section 17.16.5.25); empty if that is in the document, or it is no link."""
+    found = HYPERLINK.match(code[:3_000])
+    if not found:
+        return ""
+    place = PLACE.search(code, found.end(), 3_000)
+    return f"{found[1]}#{place[1]}" if place and "#" not in found[1] else found[1]
 
 
 def _on(properties: Element, name: str) -> bool:

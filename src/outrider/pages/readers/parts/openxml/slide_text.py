@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from outrider.pages.readers.parts.openxml.math import latex
 from outrider.pages.readers.parts.openxml.package import Relation
 from outrider.pages.readers.parts.openxml.styles import count
+from outrider.pages.readers.parts.typewriter import Typewriter, is_fixed, is_listed
 from outrider.pages.readers.parts.writing import Draft, Run, inline, raised, unmarked
 from outrider.pages.readers.parts.xml import Element
+from outrider.pages.readers.text import fenced
 
 ON = frozenset({"1", "true"})
 FORMULAS = ("mc:AlternateContent", "m")
@@ -38,6 +40,7 @@ def _run(piece: Element, draft: Draft, relations: Mapping[str, Relation]) -> Run
         italic=properties.get("i") in ON,
         struck=properties.get("strike") not in ("", "noStrike"),
         address=draft.address(link.target, text) if link and link.external else "",
+        code=is_fixed(properties.value("a:latin", attribute="typeface") or ""),
     )
 
 
@@ -65,16 +68,29 @@ def write(body: Element | None, draft: Draft, relations: Mapping[str, Relation],
     paragraphs = list(body.each("a:p")) if body else []
     filled = [each for each in paragraphs if any(True for _ in each.each(*FILLING))]
     numbers: dict[int, int] = {}
+    typewriter, code = Typewriter(seen=True), list[str]()
     for paragraph in filled:
         properties = paragraph.find("a:pPr") or Element("")
         given = properties.get("lvl")
         level = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
         marker = _marker(properties, level, numbers, listed=listed and len(filled) > 1)
-        text = inline(runs(paragraph, draft, relations))
+        said = typewriter.coded(runs(paragraph, draft, relations))
+        if not marker and is_listed(said):
+            code.append("".join(run.text for run in said))
+            continue
+        _end(code, draft)
         if marker:
-            draft.item(level, text, marker)
+            draft.item(level, inline(said), marker)
         else:
-            draft.add(text)
+            draft.add(inline(said))
+    _end(code, draft)
+
+
+def _end(code: list[str], draft: Draft) -> None:
+    """Writes the listing that ends."""
+    if any(line.strip() for line in code):
+        draft.add(fenced("\n".join(code).strip("\n"), ""))
+    code.clear()
 
 
 def _marker(properties: Element, level: int, numbers: dict[int, int], *, listed: bool) -> str:

@@ -19,6 +19,11 @@ KINDS = {  # names of built-in styles, which are English in every language of Wo
     "code": "code",
     "source code": "code",
     "preformatted text": "code",
+    "author": "plain",  # which others than Word base on the title
+    "date": "plain",
+    "subtitle": "plain",
+    "toc heading": "toc",
+    "contents heading": "toc",
 }
 PLACE = re.compile(r"%([1-9])")
 CHAIN = 20  # styles that one may be based on
@@ -91,7 +96,7 @@ class Styles:
             if not listed:
                 listed, level = numbering(element.find("w:pPr"))
             name = element.value("w:basedOn", attribute="w:val") or ""
-        return Style(heading, kind, listed, level, depth)
+        return Style(0 if kind == "toc" else heading, kind, listed, level, depth)
 
 
 def _is_standard(style: Element) -> bool:
@@ -168,7 +173,10 @@ class Lists:
             self._lists[each.get("w:numId")] = given
 
     def marker(self, name: str, level: int) -> str | None:
-        """What stands before the next item: `-`, or a number as it is written; None if it is no item."""
+        """What stands before the next item: `-`, or a number as it is written; None if it is no item.
+
+        Nothing stands before a paragraph that only goes on in an item, as some programs have it.
+        """
         found = self._lists.get(name)
         if found is None:
             return None
@@ -176,7 +184,7 @@ class Lists:
         if way.format == "none":
             return None
         if way.format == "bullet":
-            return "-"
+            return "-" if way.text.strip() or not way.text else ""
         return self._numbered(found, level, way)
 
     @staticmethod
