@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import sqlite
-from outrider.app import open_app
+from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured
 from outrider.settings import load
@@ -21,7 +21,20 @@ async def test_a_home_that_only_its_owner_may_enter_runs_code_or_says_who_cannot
         try:
             ran = await app.call("execute_shell", Call(session="mine"), command="echo $((6 * 7))")
         except NotConfigured as error:  # for root, whose code runs as somebody else, where there are no namespaces
-            assert error.code in ("private_folder", "no_isolation")
-            assert error.hint
+            told, remedy = error.code, error.hint
         else:
+            told, remedy = "", "none is needed"
             assert ran.data["stdout"] == "42\n"
+        assert told in ("", "private_folder", "no_isolation")
+        assert remedy
+        assert told == await foreseen(app, tmp_path)
+
+
+async def foreseen(app: App, home: Path) -> str:
+    """What `outrider doctor` says of code, before any has run."""
+    try:
+        await app.processes.sandbox.backend()
+        await app.processes.sandbox.check(home / ".outrider" / "workspaces")
+    except NotConfigured as error:
+        return error.code
+    return ""

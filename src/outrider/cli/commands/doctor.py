@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncGenerator
 from dataclasses import asdict
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ from outrider.settings import Loaded
 if TYPE_CHECKING:
     from outrider.agents.definition import Agent
     from outrider.app import App
+    from outrider.workspace.sandbox.sandbox import Sandbox
 
 MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
 
@@ -148,9 +150,17 @@ async def _code(app: "App") -> AsyncGenerator[Finding]:
         yield Finding("ok", f"code: isolated by {found.level}")
     if sandbox.settings.network and found.level == "landlock":
         yield Finding("note", "code: no network, though `code.network` is set: only namespaces have a guarded way")
-    if found.level is None:
-        return
-    folder = app.loaded.settings.data_dir
+    if found.level is not None:
+        async for finding in _runnable(sandbox, app.loaded.settings.data_dir):
+            yield finding
+
+
+async def _runnable(sandbox: "Sandbox", folder: Path) -> AsyncGenerator[Finding]:
+    """Whether code could begin in the workspaces below this folder, and by which programs."""
+    try:
+        await sandbox.check(folder / "workspaces")
+    except OutriderError as error:
+        yield Finding("note", f"code: {error.message}", error.hint)
     for name, program in (("Python", sandbox.python), ("TypeScript", sandbox.deno)):
         try:
             yield Finding("ok", f"code: {name} is run by {(await program(folder)).executable}")

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,6 +108,14 @@ class Sandbox:
             return await self._start(backend, job)
         except (NotStarted, OSError) as error:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try once more") from error
+
+    async def check(self, directory: Path) -> None:
+        """Raises NotConfigured (`private_folder`) where code in this workspace could not begin."""
+        from outrider.workspace.sandbox.supervised import check_entry
+
+        if await self._reader(directory) is not None:
+            with suppress(OSError):  # a folder that cannot be made is another trouble
+                check_entry(directory)
 
     async def python(self, directory: Path) -> "Program":
         """The Python for code in this workspace. Raises NotConfigured."""

@@ -59,13 +59,8 @@ class Landlock:
         return ""
 
     def plan(self, job: Job, uid: int | None, proxy: Path | None) -> Plan:
-        if uid is not None and not _enterable(job.directory):
-            raise NotConfigured(
-                "code runs as another user than root, who cannot enter the folder of the workspaces",
-                hint="the operator sets `data_dir` to a folder that all may enter (for instance /var/lib/outrider), "
-                "installs bubblewrap, or runs Outrider as an ordinary user",
-                code="private_folder",
-            )
+        if uid is not None:
+            check_entry(job.directory)
         del proxy  # by Landlock's rules of the network the code could reach any machine on the proxy's port
         filtered = seccomp.program(self._rules(uid), seccomp.NO_SOCKETS)
         return _supervised(job, uid, self.level, lambda scratch: {
@@ -109,8 +104,16 @@ class Plain:
         return _supervised(job, None, self.level, lambda _: {"landlock": None, "seccomp": None})
 
 
-def _enterable(directory: Path) -> bool:
-    return all(folder.stat().st_mode & 0o001 for folder in directory.resolve().parents)
+def check_entry(directory: Path) -> None:
+    """Raises NotConfigured (`private_folder`) where other users cannot come to this folder."""
+    if all(folder.stat().st_mode & 0o001 for folder in directory.resolve().parents):
+        return
+    raise NotConfigured(
+        "code runs as another user than root, who cannot enter the folder of the workspaces",
+        hint="the operator sets `data_dir` to a folder that all may enter (for instance /var/lib/outrider), "
+        "installs bubblewrap, or runs Outrider as an ordinary user",
+        code="private_folder",
+    )
 
 
 def _supervised(job: Job, uid: int | None, level: Level, walls: Any) -> Plan:
