@@ -161,3 +161,11 @@ def test_a_compound_file_whose_tables_name_one_sector_again_and_again_takes_no_m
         tracemalloc.stop()
     assert caught.value.code == "broken_file"
     assert held < 50 * len(body)
+
+
+def test_a_page_of_lines_without_any_height_is_read():
+    body = (
+        b"%PDF-\n1 0 obj<<///Pages 2 0 R>>2 0 obj<<///Kids[3 0 R>endobj\n3 0 obj<</]/Contents 4 0 R\n"
+        b"4 0 obj<<>>stream\n1>-1 0 0 0 cm 1 Tf(e t)Tj endobj\ntrailer<</Root 1 0 R>>"
+    )
+    assert read(body, "x.pdf").kind == "pdf"

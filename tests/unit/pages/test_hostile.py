@@ -2,10 +2,11 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import warmed
 
 PAGES = {
     "deep nesting": b"<div>" * 1_000_000 + b"text",
@@ -61,40 +62,13 @@ PAGES = {
     "a feed of entries": b"<rss><channel>" + b"<item><title>x</title>" * 200_000,
     "a feed of entities": b'<!DOCTYPE r [<!ENTITY a "' + b"&b;" * 500_000 + b'">]><rss><channel><title>&a;</title>',
 }
-SCRIPT = """
-import json, os, sys, time
-from pathlib import Path
-
-def resident():
-    pids = [os.getpid(), *map(int, Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())]
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-
-from outrider.pages.excerpt import excerpts
-from outrider.pages.reader import Source
-from outrider.pages.registry import reader_for
-from outrider.pages.sniffing.sniff import sniff
-
-def read(body):
-    mime = sniff("", body)
-    document = reader_for(mime).read(Source(body, "https://a.b/", mime))
-    return document, excerpts(document.markdown, "hello text x", max_tokens=500)
-
-ordinary = b"<p>Hello, words enough to be a paragraph of an article.</p>" * 50 + "é".encode()
-assert read(b"<title>x</title><nav>y</nav><article>" + ordinary)[1]
-body = sys.stdin.buffer.read()
-before, begun = resident(), time.process_time()
-read(body)
-print(json.dumps({"megabytes": resident() - before, "seconds": time.process_time() - begun}))
-"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_hostile_page_costs_little_memory_and_bounded_work(name: str):
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], input=PAGES[name], capture_output=True, check=False, timeout=120
-    )
+    command = warmed.command("hostile_reading")
+    run = subprocess.run(command, input=PAGES[name], capture_output=True, check=False, timeout=120)
     assert run.returncode == 0, run.stderr.decode()[-2_000:]
     cost = json.loads(run.stdout)
     assert cost["megabytes"] < 60

@@ -129,8 +129,3 @@ def test_links_with_commas_in_their_words_are_links():
 def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():
     made = coded([(72, 700, "ab")]).replace(b"<0061>", b"<d835dc38>").replace(b"<0062>", b"<d83ddea2>")
     assert "E🚢" in read(made).markdown
-
-
-def test_letters_without_any_height_are_no_head():
-    flat = "BT 1 0 0 0 72 770 Tm /F1 11 Tf (flat) Tj ET\n"
-    assert "Ebb and flood." in read(page(flat + words(72, 700, "Ebb and flood."))).markdown

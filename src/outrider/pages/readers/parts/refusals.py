@@ -36,7 +36,7 @@ def missing_extra(source: Source, kind: str) -> NotConfigured:
     return NotConfigured(
         f"the {kind} at {_place(source)} needs a parser that is not installed",
         code="missing_extra",
-        hint="pip install 'outrider[documents]', or look for a newer or a PDF version of it",
+        hint="pip install 'outrider[documents]', or look for it as docx, xlsx, pptx or PDF",
     )
 
 
