@@ -278,7 +278,17 @@ def mcp_server(
     """
     pause, watch, contexts = pause or Pause(), Watch(toolbox), Contexts(Defaults(session, assistant))
     edge = Edge(toolbox, artifacts, style=style, contexts=contexts, pause=pause, watch=watch, texts=texts or {})
-    server = McpServer(
+    server = _answering(name, toolbox, edge, watch)
+    server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
+    server.add_request_handler(METHOD, SwitchParams, contexts.switch)
+    boundary = RequestStateBoundary(pause.sealed(), default_audience=name)
+    server.middleware += [letters.written, arguments.understood, seal.explain, boundary, _lift]
+    return server
+
+
+def _answering(name: str, toolbox: Toolbox, edge: Edge, watch: Watch) -> McpServer:
+    """The SDK's server, with who answers which request."""
+    return McpServer(
         name,
         version=__version__,
         title="Outrider",
@@ -293,11 +303,6 @@ def mcp_server(
         on_subscriptions_listen=ListenHandler(watch.bus),
         lifespan=watch.lifespan,
     )
-    server.tools_change, server.prompts_change = toolbox.changes, watch.prompts_change
-    server.add_request_handler(METHOD, SwitchParams, contexts.switch)
-    boundary = RequestStateBoundary(pause.sealed(), default_audience=name)
-    server.middleware += [letters.written, arguments.understood, seal.explain, boundary, _lift]
-    return server
 
 
 async def _lift(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

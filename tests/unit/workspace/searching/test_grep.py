@@ -13,7 +13,7 @@ from outrider.workspace.searching.grep import Line, Matches, Search, grep_text, 
 from outrider.workspace.searching.pattern import compiled
 
 pytestmark = pytest.mark.anyio
-ENGINES = [ripgrep(), None]
+ENGINES = list(dict.fromkeys([ripgrep(), None]))  # Python alone where there is no ripgrep
 FILES = {
     "a.txt": b"foo\r\nbar foo\r\n\r\nlast",
     "sub/b.py": "déjà vu\nFOO(1)\n\tfoo\x1c\n²½ ſ K\n".encode(),
