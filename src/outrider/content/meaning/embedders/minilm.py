@@ -105,7 +105,7 @@ def _options() -> Any:
 def _missing(means: Means) -> str:
     absent = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
     if absent:
-        return f"{' and '.join(absent)} is not installed"
+        return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed"
     return "" if weights(means.folder) else "the model's weights are not installed"
 
 
