@@ -50,6 +50,7 @@ async def read_body(
         settings: Limits; the defaults if not given.
 
     Raises:
+        NotFound, InvalidInput: what stands behind `#` names no file of the archive, no page of the document.
         NotConfigured: code `missing_extra`, if the parser is not installed.
         Refused: code `unreadable_type`, `encrypted` or `too_large`.
         Unavailable: code `broken_file`, `unreadable`, or `timeout` at the deadline.
