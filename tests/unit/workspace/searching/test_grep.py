@@ -13,6 +13,7 @@ from outrider.workspace.searching.grep import Line, Matches, Search, grep_text, 
 from outrider.workspace.searching.pattern import compiled
 
 pytestmark = pytest.mark.anyio
+needs_ripgrep = pytest.mark.skipif(ripgrep() is None, reason="ripgrep is not installed")
 ENGINES = list(dict.fromkeys([ripgrep(), None]))  # Python alone where there is no ripgrep
 FILES = {
     "a.txt": b"foo\r\nbar foo\r\n\r\nlast",
@@ -76,6 +77,7 @@ async def test_of_very_many_matches_the_first_in_order_are_told(tmp_path: Path, 
     assert found.more
 
 
+@needs_ripgrep
 @pytest.mark.parametrize(
     "pattern",
     ["foo$", "^$", "f.o", "[^a-f]o", r"\w+ \w", r"\bvu\b", r"[\s\S]u", r"\s$", "[[a]f?", "o{2}", r"(o)\1", "é", "k",
@@ -97,6 +99,7 @@ PIECES = st.sampled_from(
 LETTERS = st.text("abABé日.- \t\rx", max_size=12)
 
 
+@needs_ripgrep
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(PIECES, min_size=1, max_size=5).map("".join), st.lists(LETTERS, min_size=1, max_size=40), st.booleans())
 async def test_both_engines_find_the_same_in_any_text(pattern: str, lines: list[str], ignore_case: bool):
@@ -160,7 +163,7 @@ async def test_links_out_are_not_followed_even_when_they_are_exchanged_meanwhile
     assert "secret" not in seen
 
 
-@pytest.mark.skipif(ripgrep() is None, reason="ripgrep is not installed")
+@needs_ripgrep
 async def test_a_line_of_many_megabytes_is_found_and_a_longer_one_is_named(tmp_path: Path):
     jail, search = Jail(tmp_path), Search("needle", rg=ripgrep())
     (tmp_path / "long").write_bytes(b"x" * 60_000_000 + b"needle\n")
@@ -171,7 +174,7 @@ async def test_a_line_of_many_megabytes_is_found_and_a_longer_one_is_named(tmp_p
         await grep_tree(jail, ".", search)
 
 
-@pytest.mark.skipif(ripgrep() is None, reason="ripgrep is not installed")
+@needs_ripgrep
 async def test_a_pattern_that_is_too_large_for_ripgrep_is_left_to_python():
     found = await grep_text("aaa\n", Search("(?:a{1000}){60000}|aaa$", rg=ripgrep()))
     assert [line.text for line in found.lines] == ["aaa"]
