@@ -5,6 +5,8 @@ PYTHON ?= $(shell requirements/python.sh)
 # More than there are cores: tests wait for processes, browsers and limits as long as they work.
 CORES = $(shell "$(PYTHON)" -c "import os; print(os.cpu_count() or 1)")
 WORKERS ?= $(shell expr $(CORES) + 1)
+# Of each of two test runs that go side by side; WORKERS=8 on the command line is for each, too.
+HALF = $(shell expr \( $(CORES) + 2 \) / 2)
 UV := .tools/bin/uv
 RUN := .venv/bin
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
@@ -33,7 +35,10 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 	$(RUN)/python -m demo $(if $(QUESTION),"$(QUESTION)")
 
-test: ahead lint types layers unit e2e scale miniwob conformance
+# Two rows side by side: what waits for a browser leaves its processor to what computes. Chaos comes last, on its own.
+test: ahead lint
+	WORKERS=$(HALF) $(RUN)/python -m tests.together "$(MAKE)" "types layers unit conformance" "e2e miniwob"
+	$(MAKE) --no-print-directory scale
 
 # What npm has to fetch arrives while other tests run; who needs it waits for the rest, and says what went wrong.
 ahead: .venv/dev.ready
