@@ -24,6 +24,7 @@ class Load:
         marks: What it has passed: `shown`, `DOMContentLoaded`, `load`.
         status: Its HTTP status; None for documents that come by no network.
         url: What was asked for, after redirects.
+        broken: The browser's error when the document broke off in the middle; empty if it did not.
         refused: The answer is the egress proxy's own, which could or would not let the request through.
     """
 
@@ -31,6 +32,7 @@ class Load:
     status: int | None = None
     url: str = ""
     mime_type: str = ""
+    broken: str = ""
     refused: bool = False
 
 
@@ -57,7 +59,7 @@ class Loading:
         channel.on("Network.requestWillBeSent", self._asked)
         channel.on("Network.responseReceived", self._answered)
         channel.on("Network.loadingFinished", self._over)
-        channel.on("Network.loadingFailed", self._over)
+        channel.on("Network.loadingFailed", self._failed)
         channel.on("Page.frameRequestedNavigation", lambda event: self._leaving(event, main))
         channel.on("Page.frameStartedNavigating", lambda event: self._leaving(event, main))
         channel.on("Page.frameNavigated", lambda event: self._committed(event["frame"], main))
@@ -108,6 +110,13 @@ class Loading:
     def _over(self, event: dict[str, Any]) -> None:
         if self._open.pop(event["requestId"], None) is not None:
             self.ring()
+
+    def _failed(self, event: dict[str, Any]) -> None:
+        # Of a document the request has the name of the load. One that a navigation cancels did not break.
+        if event["requestId"] in self._loads and not event.get("canceled"):
+            self._loads[event["requestId"]].broken = event.get("errorText", "")
+            self.ring()
+        self._over(event)
 
     def _leaving(self, event: dict[str, Any], main: Callable[[str], bool]) -> None:
         if main(event["frameId"]) and event.get("navigationType") != "sameDocument":

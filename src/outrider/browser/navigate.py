@@ -5,20 +5,22 @@ import re
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from opentelemetry.trace import SpanKind
 
 from outrider.browser.cdp import ContextGone, Hung
-from outrider.browser.loading import SHOWN
+from outrider.browser.loading import SHOWN, Load
 from outrider.browser.page import Page
 from outrider.core.egress import Guard
-from outrider.core.errors import InvalidInput, OutriderError, Unavailable
+from outrider.core.errors import InvalidInput, OutriderError, Refused, Unavailable
 from outrider.core.tracing import span
 
 BLANK = "about:blank"
+UNAUTHORIZED = 401  # of a site that asks in a way that browsers do not understand: others show their page
+SEEN = "() => Boolean(document.body && document.body.innerText.trim())"
 AFTER_CONTENT = 5.0  # seconds that `load` may come later than the content did
 STEP_SECONDS = 0.25  # in which a step through the history must show
 FORGOTTEN = "ERR_INVALID_AUTH_CREDENTIALS"  # to the proxy: sites that ask for a password show a page instead
@@ -32,6 +34,12 @@ REASONS = {
     "ERR_TIMED_OUT": ("timeout", "it did not answer in time"),
     "ERR_CONNECTION_TIMED_OUT": ("timeout", "it did not answer in time"),
     "ERR_TOO_MANY_REDIRECTS": ("redirects", "it redirects in a circle"),
+    "ERR_UNSAFE_REDIRECT": ("redirects", "it redirects to an address that browsers do not open"),
+    "ERR_CONTENT_DECODING_FAILED": ("protocol", "its answer is not in its own Content-Encoding"),
+    "ERR_INCOMPLETE_CHUNKED_ENCODING": ("protocol", "it broke off its answer"),
+    "ERR_CONTENT_LENGTH_MISMATCH": ("protocol", "it broke off its answer"),
+    "ERR_INVALID_CHUNKED_ENCODING": ("protocol", "its answer does not keep to HTTP"),
+    "ERR_INVALID_HTTP_RESPONSE": ("protocol", "its answer does not keep to HTTP"),
     "ERR_TUNNEL_CONNECTION_FAILED": ("connect", "no connection to it could be made"),
     "ERR_PROXY_CONNECTION_FAILED": ("connect", "the way out is closed"),
     "ERR_INTERNET_DISCONNECTED": ("connect", "there is no network"),
@@ -118,17 +126,37 @@ async def navigate(
     if answer.get("isDownload"):
         return await arrival(page, ready="commit", download=True)
     if error := answer.get("errorText"):
-        raise failure(page.loading.load(answer.get("loaderId", "")).url or address, error, why)
+        there = page.loading.load(answer.get("loaderId", ""))
+        if there.status == UNAUTHORIZED:
+            host = urlsplit(there.url).hostname
+            raise Refused(f"{host} asks for a password (HTTP 401)", code="forbidden", hint="choose another source")
+        raise failure(there.url or address, error, why)
     loader = answer.get("loaderId")
     if not loader:  # only the fragment changed
         return await arrival(page)
     ready = await loaded(page, loader, seconds - (time.monotonic() - started))
-    load = page.loading.load(loader)
+    load = page.loading.load(page.main.loader if SHOWN in page.loading.load(loader).marks else loader)
+    if load.broken:
+        return await _in_part(page, load, why, ready)
     if ready == "commit" and SHOWN not in load.marks:
         raise Unavailable(f"{address} did not answer within {seconds:g} s", code="timeout", hint="try later")
-    if load.refused:
-        raise _unreached(load.url or address, why)
-    return await arrival(page, status=load.status, ready=ready)
+    made = await arrival(page, ready=ready)
+    last = page.loading.load(page.main.loader)  # it may have gone on by itself meanwhile
+    if load.refused or last.refused:
+        raise _unreached((last if last.refused else load).url or address, why)
+    return replace(made, status=last.status)
+
+
+async def _in_part(page: Page, load: Load, why: Why | None, ready: str) -> Arrival:
+    """What came of a document that broke off. Raises Unavailable if there is nothing to see."""
+    error = failure(load.url, load.broken, why)
+    try:
+        seen = SHOWN in load.marks and await page.evaluate_in("outrider", SEEN, timeout=2.0)
+    except (ContextGone, OutriderError):
+        seen = False
+    if not seen:
+        raise error
+    return await arrival(page, status=load.status, ready=ready, notes=(f"the page is not whole: {error.message}",))
 
 
 @contextmanager
@@ -194,8 +222,10 @@ async def _stepped(page: Page, entry: int, seconds: float) -> Arrival:
 
 async def loaded(page: Page, loader: str, seconds: float) -> str:
     """Waits for a document: `load`; else what it had reached when patience ended. Raises Unavailable."""
-    marks = page.loading.load(loader).marks
-    gone = lambda: page.lost is not None or (SHOWN in marks and page.main.loader != loader)  # noqa: E731
+    load = page.loading.load(loader)
+    marks = load.marks
+    followed = lambda: SHOWN in marks and page.main.loader != loader  # noqa: E731
+    gone = lambda: page.lost is not None or bool(load.broken) or followed()  # noqa: E731
     there = lambda name: name in marks or gone()  # noqa: E731
     deadline = time.monotonic() + max(seconds, 0.1)
     if not await page.loading.until(lambda: there("DOMContentLoaded"), seconds):

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 FOLDER = "extracted-content"
 RAW_CHARS = 20_000_000
 RAW = """(most) => {
-  const html = document.documentElement.outerHTML;
+  const html = document.documentElement?.outerHTML ?? '';
   return {html: html.slice(0, most), size: html.length};
 }"""
-SIZE = "() => document.documentElement.outerHTML.length"
+SIZE = "() => (document.documentElement?.outerHTML ?? '').length"
 DEPTHS = (10, 7, 5, 3, 2, 1)  # of a map, until it fits
 Name = Literal["markdown", "text", "html", "domMap"]
 ONE = {"type": "string", "enum": list(get_args(Name))}

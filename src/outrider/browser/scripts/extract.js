@@ -37,7 +37,7 @@ function mapChildren(element) {
 
 // As the reader sees it: shadow trees in place, nothing that is not rendered, fields without their values.
 function composedHtml({ selector = "", limit = 5_000_000, rendered = true } = {}) {
-  const { tops, failure } = selector ? scopes(selector) : { tops: [document.documentElement] };
+  const { tops, failure } = selector ? scopes(selector) : { tops: [document.documentElement].filter(Boolean) };
   if (failure) return { ok: false, ...failure };
   const out = { parts: [], size: 0, limit, rendered };
   for (const top of tops) copyNode(top, out);

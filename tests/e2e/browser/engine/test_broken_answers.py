@@ -1,0 +1,74 @@
+"""Answers that break off, are garbled or lead nowhere are told within moments, and what is there can be read."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import anyio
+import pytest
+
+import fakes
+from outrider.browser import Browsers, BrowserSettings, Session
+from outrider.browser.grip import grip
+from outrider.core.egress import EgressSettings, Guard
+from outrider.core.errors import OutriderError
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+PAGE = b"<title>T</title><p>The lamp turns in the tower. " * 60
+CHUNKS = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+ANSWERS = {
+    "/whole": OK + b"Content-Length: %d\r\n\r\n" % len(PAGE) + PAGE,
+    "/short": OK + b"Content-Length: 99999\r\n\r\n" + PAGE,
+    "/cut": CHUNKS + b"ffff\r\n" + PAGE,
+    "/nothing": CHUNKS + b"zz\r\nx\r\n",
+    "/garbled": OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd",
+    "/password": b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\nContent-Length: 1\r\n\r\nx",
+    "/data": b"HTTP/1.1 302 Found\r\nLocation: data:text/html,x\r\nContent-Length: 0\r\n\r\n",
+}
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    writer.write(ANSWERS.get(head.split(b" ")[1].decode(), b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"))
+    await writer.drain()
+    writer.close()
+
+
+@pytest.fixture
+async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
+    async with fakes.serve_bytes(answer) as base:
+        browsers = Browsers(
+            BrowserSettings(warm=0), Guard(EgressSettings(allow=[base.removeprefix("http://")])), tmp_path
+        )
+        try:
+            session, _ = await browsers.open("test", f"{base}/whole")
+            yield session, base
+        finally:
+            await browsers.aclose()
+
+
+ENDINGS = {
+    "/nothing": ("protocol", "broke off"),
+    "/garbled": ("protocol", "not in its own Content-Encoding"),
+    "/password": ("forbidden", "asks for a password"),
+    "/data": ("redirects", "redirects to an address that browsers do not open"),
+}
+
+
+@pytest.mark.parametrize("path", ENDINGS)
+async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiting, path):
+    session, base = visiting
+    with anyio.fail_after(15), pytest.raises(OutriderError) as caught:
+        await session.goto(base + path)
+    code, words = ENDINGS[path]
+    assert (caught.value.code, words in caught.value.message, bool(caught.value.hint)) == (code, True, True)
+    async with session.use() as page:
+        assert "lamp" not in str(await grip(page).eyes.snapshot("full"))
+
+
+@pytest.mark.parametrize("path", ["/short", "/cut"])
+async def test_what_came_before_an_answer_broke_off_is_shown_and_said_to_be_a_part(visiting, path):
+    session, base = visiting
+    with anyio.fail_after(15):
+        there = await session.goto(base + path)
+    assert (there.title, there.status) == ("T", 200)
+    assert "not whole" in there.notes[0]
