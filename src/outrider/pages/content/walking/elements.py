@@ -23,7 +23,7 @@ from outrider.pages.content.walking.highlighters import (
     is_tool,
 )
 from outrider.pages.content.walking.panels import controlled, is_fold, is_prose, unfolds
-from outrider.pages.content.walking.passage import OPENED, SHUT, Passage
+from outrider.pages.content.walking.passage import BETWEEN, OPENED, SHUT, Passage
 from outrider.pages.content.walking.words import NUMBER as CATEGORY
 from outrider.pages.content.walking.words import bits, role
 
@@ -36,8 +36,11 @@ CELLS = frozenset({"td", "th"})
 TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
 FURNITURE = frozenset(
     {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
+    | {"ltx_note_mark", "ltx_tag ltx_tag_note"}
     | {"MathJax_CHTML", "mjx-chtml MathJax_CHTML", "MathJax_SVG", "MathJax_SVG_Display", "mjx-chtml"}
 )
+ASIDE = "ltx_note_outer"  # a footnote where its mark is, as LaTeXML has them
+UNSHOWN = "hideme"  # a summary of rustdoc that no style sheet shows
 PHRASES = frozenset("p span a em strong b i small label time h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905 - no blocks
 TIMES = frozenset({"time", "relative-time", "time-ago"})
 CENTURIES, STAMP = ("19", "20"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")  # a time, as title of another one
@@ -52,13 +55,14 @@ IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", 
 LEVELS = frozenset("123456")
 FOLDED = 3  # elements around a panel of which one is named after questions or folds
 FOLDS, FOLD = 1_500_000, 5_000  # characters of hidden text that are looked at, and what each element counts for
+UNSEEN_WORDS = 1 << CATEGORY["skip"]  # of elements that only screen readers read
 ASKED = 1 << CATEGORY["faq"]
 NEVER_OPENED = sum(1 << CATEGORY[name] for name in ("nav", "form", "search", "consent", "popup"))
 HEADINGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
 NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 # What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
-PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, NOTHING, DROP, HIDDEN = range(10)
+PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, APART, NOTHING, DROP, HIDDEN = range(11)
 INLINE = ("span", "u", "small", "font", "big", "abbr", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
 SIGNED = frozenset({"itemprop", "data-author", "author"})  # attributes that may say who wrote something
 OUTSIDE = (-1, 0, 0, 0, -1, 0)  # what stands for the element around the body
@@ -187,11 +191,25 @@ class Elements(Passage):
                 return DROP
             if names in FURNITURE and tag not in BEARING:
                 return DROP
-            self.inner |= bits(names)
+            end = self._called(names, end)
         if len(given) > 1 or not names:
             self._note(tag, given)
         self.seam |= OPENED
         return end
+
+    def _called(self, names: str, end: int) -> int:
+        """What an inline element of these classes does at its end, if it would do this otherwise."""
+        told = bits(names)
+        self.inner |= told
+        if told & UNSEEN_WORDS and end == PLAIN:
+            return APART
+        return end if names != ASIDE else self._aside()
+
+    def _aside(self) -> int:
+        """A note that stands in the text that it is on."""
+        self.add(" ")
+        self.pieces.append((OPEN, "note"))
+        return MARK
 
     def _line(self, given: Given) -> int:
         """What an inline element in a listing does at its end: it may be a line, or say where a difference is."""
@@ -243,6 +261,9 @@ class Elements(Passage):
     def _table(self, node: Any, tag: str) -> int:
         return self._block(node, tag) if self.listing or not holds_lines(node) else self._pre(node, tag)
 
+    def _summary(self, node: Any, tag: str) -> int:
+        return DROP if node.attributes.get("class") == UNSHOWN else self._block(node, tag)
+
     def _button(self, node: Any, tag: str) -> int:
         given = node.attributes
         return DROP if given and copies(given) else self._block(node, tag)
@@ -279,6 +300,8 @@ class Elements(Passage):
         if given:
             if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
                 return HIDDEN
+            if given.get("class") in FURNITURE:
+                return DROP
             if tag == "code" and self.listing:
                 self._inner_code(given)
             elif tag == "code" and not self.filled and "style" in given and is_laid_out(node, given):
@@ -415,6 +438,10 @@ class Elements(Passage):
         """An element without a meaning ends."""
         self.seam |= SHUT
 
+    def _set_apart(self) -> None:
+        """Words for screen readers end, which stand in no line with those behind them."""
+        self.seam = BETWEEN
+
     def _close(self) -> None:
         """A block-level element ends."""
         if self.pieces:
@@ -451,11 +478,12 @@ class Elements(Passage):
         **dict.fromkeys(EMBEDDING, _embed),
         "a": _link, "br": _break, "img": _image, "amp-img": _image, "hr": _rule, "math": _math, "noscript": _noscript,
         "script": _script, "q": _quote, "option": _option, "cite": _cite, "rt": _reading, "input": _input,
-        "dialog": _dialog, "table": _table, "button": _button, "": _named,
+        "dialog": _dialog, "table": _table, "button": _button, "summary": _summary, "": _named,
     }  # fmt: skip
     # What happens at the end of an element, by the number that its action gave.
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (
         _shut, _close, Passage.end_mark, Passage.end_link, _close_cell, _close_listing, Passage.line_of_listing,
+        _set_apart,
     )  # fmt: skip
 
 

@@ -11,16 +11,17 @@ from outrider.pages.content.walking.listing import GUTTER
 
 MADE = frozenset(
     "js-file-line-container hljs-ln syntaxhighlighter crayon-pre CodeMirror-code cm-content view-lines "  # noqa: SIM905
-    "ace_text-layer".split()
+    "ace_text-layer ltx_listing member-signature type-signature".split()
 )
 TOOLS = frozenset({"button", "clipboard-copy", "copy-button"})
 BEARERS = frozenset({"a", "div", "span"})
 TOOL = re.compile(
-    r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?)(?:\s|$)"
+    r"(?:^|[\s_-])(?:btn|button|toolbar|clipboard|copy(?:-?(?:btn|button|icon|text|code|to-clipboard|link))?|ltx_listing_data)(?:\s|$)"
 )
 # Of elements in lines, which hold nothing but a number.
 NUMBERING = re.compile(
-    GUTTER.pattern + r"|(?:^|\s)(?:ln|lnt|linenr|source-line-no|code-number|codeLineNumber\w*)(?:\s|$)"
+    GUTTER.pattern
+    + r"|(?:^|\s)(?:ln|lnt|linenr|source-line-no|code-number|codeLineNumber\w*|ltx_tag_listingline)(?:\s|$)"
 )
 DIGITS = re.compile(r"\s*\d{1,6}[.:]?\s*")
 ROWS = re.compile(r"(?:^|\s)(?:blob-code|lines-code)(?:\s|$)")  # classes of cells that are lines

@@ -20,7 +20,7 @@ TABLE = frozenset(NUMBER[tag] for tag in ("table", "tbody", "tr", "td", "th"))
 LINES = frozenset(NUMBER[tag] for tag in ("div", "p", "li"))  # elements of which highlighters make lines
 MARK = re.compile(
     r"(?:(?<![\w-])(?:language|lang|highlight-source|highlight|hl|mw-highlight-lang|src src)[-:]|brush:\s*"
-    r"|sourceCode\s+)([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
+    r"|sourceCode\s+|ltx_lst_language_)([a-zA-Z][\w+#.]{0,19}(?:-[a-z]{1,10})?)"
 )
 NAMES = frozenset(
     "bash c clojure cmake console cpp cs csharp css dart diff dockerfile elixir erlang fortran go graphql groovy "  # noqa: SIM905

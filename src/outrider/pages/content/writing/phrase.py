@@ -235,6 +235,8 @@ def _signed(core: str, tag: str, out: list[str], start: int) -> str:
         return _raised(core, bare(said.rpartition("](")[0] if said.endswith(f"){LET}") else said)[-LONG:])
     if tag == "sub" and start > 1 and out[start - 1] in SLASHES and (part := FRACTION.fullmatch(out[start - 2])):
         out[start - 2] = f" {part[1]}"  # a number and a half, not a power of it
+    if tag == "note":
+        return f"({core})"
     if tag == "q":
         return f"\u201c{core}\u201d"
     if tag in CODE:

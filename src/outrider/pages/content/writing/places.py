@@ -12,6 +12,7 @@ HOLDERS = frozenset({LI, QUOTE})
 POSTED = re.compile(  # of quotes as some forums write posts
     r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
 )
+SECTIONS = frozenset({"details-list", "member-list", "blockList", "blockListLast"})  # lists of Javadoc, of sections
 NEAR = 4  # lists that may stand between an item and another list that belongs to it
 TERMS, DETAILS = 1, 2  # parts of a list of definitions
 
@@ -87,9 +88,17 @@ class Places:
                 known[each] = place
                 continue
             place = self._beside(each) or place if tag in LISTS else place
-            make = CHANGES.get(tag) if tag != QUOTE or not POSTED.search(self._page.names[each]) else None
+            make = None if tag in HOLDERS and self._is_layout(tag, each) else CHANGES.get(tag)
             place = known[each] = make(place, tag, each) if make else place
         return place
+
+    def _is_layout(self, tag: int, element: int) -> bool:
+        """Whether a quote is a post of a forum, or an item a section of a reference."""
+        names = self._page.names
+        if tag == QUOTE:
+            return POSTED.search(names[element]) is not None
+        parent = self._page.elements[element][0]
+        return parent >= 0 and names[parent] in SECTIONS
 
     def _beside(self, element: int) -> Place | None:
         """The place of the item before a list that stands in another list, not in an item of it: it belongs there."""
