@@ -43,6 +43,26 @@ async def test_a_request_whose_id_is_none_is_refused(tmp_path: Path, version: st
     assert (noticed.status_code, noticed.content) == (202, b"")
 
 
+NO_MESSAGES = [
+    (b"{nope", -32700, None),
+    (b"[]", -32600, None),
+    (b'"ping"', -32600, None),
+    (b'{"id": 7, "method": "ping"}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": "seven"}', -32600, "seven"),
+]
+
+
+@pytest.mark.parametrize("body", NO_MESSAGES, ids=str)
+async def test_what_is_no_message_is_answered_under_its_id_as_over_stdio(tmp_path: Path, body: tuple[bytes, int, Any]):
+    async with fakes.serve(app(tmp_path)) as url, httpx2.AsyncClient() as http:
+        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        reply = await http.post(f"{url}/mcp", content=body[0], headers=headers)
+    told = reply.json()
+    assert (reply.status_code, told["error"]["code"], told["id"]) == (400, body[1], body[2])
+    assert "JSON-RPC 2.0" in told["error"]["message"] or '"jsonrpc": "2.0"' in told["error"]["message"]
+    assert len(told["error"]["message"]) < 200
+
+
 async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
     async with fakes.serve(app(tmp_path)) as url:
         for path in ("/mcp", "/mcp/parrot", "/mcp/budgie"):

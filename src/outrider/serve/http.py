@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from outrider.serve.acknowledging import RefuseMisnamed
 from outrider.serve.health import alive
+from outrider.serve.refusing import Unread
 from outrider.serve.stateless import NamedSessions
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -87,7 +87,7 @@ class BearerGate:
 
 
 def _endpoint(manager: StreamableHTTPSessionManager) -> ASGIApp:
-    app = RefuseMisnamed(StreamableHTTPASGIApp(manager))
+    app = Unread(StreamableHTTPASGIApp(manager))
     return NamedSessions(app) if manager.stateless else app
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
-MORE = "send one JSON-RPC 2.0 message a line"
+MORE = "send one JSON-RPC 2.0 message at a time"
 WANTED = 'a message has "jsonrpc": "2.0", a "method" and, to be answered, an "id" (text or a whole number)'
 NO_ID = 'Invalid Request: "id" is {}; send text or a whole number there, or no "id" at all for a notification'
 

@@ -1,17 +1,19 @@
-"""Requests over HTTP that would be acknowledged like notifications, since their id is none: they are refused instead.
+"""What comes over HTTP and is no message is refused in the words and under the id that it is over stdio.
 
-Only what is about to be acknowledged (202) is looked at, so that calls cost no second reading.
+Requests whose id is none would be acknowledged like notifications. Only what is about to be acknowledged (202) or
+refused (400) is looked at, so that calls cost no second reading.
 """
 
 from http import HTTPStatus
 
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from outrider.serve.unread import misnamed
+from outrider.serve.unread import misnamed, refusal
 
 
-class RefuseMisnamed:
+class Unread:
     """In front of an MCP endpoint."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -32,7 +34,7 @@ class RefuseMisnamed:
         async def answered(message: Message) -> None:
             nonlocal refused
             if message["type"] == "http.response.start":
-                error = misnamed(b"".join(parts)) if message["status"] == HTTPStatus.ACCEPTED else None
+                error = _error(message["status"], b"".join(parts))
                 parts.clear()
                 if refused := error is not None:
                     text = error.model_dump_json(by_alias=True, exclude_unset=True)
@@ -41,3 +43,16 @@ class RefuseMisnamed:
                 await send(message)
 
         await self._app(scope, received, answered)
+
+
+def _error(status: int, body: bytes) -> JSONRPCError | None:
+    """The error to answer with instead, if there is a better one."""
+    if status == HTTPStatus.ACCEPTED:
+        return misnamed(body)
+    if status != HTTPStatus.BAD_REQUEST:
+        return None
+    try:
+        jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValueError:
+        return refusal(body.decode("utf-8", "replace"))
+    return None  # it is something else that is wrong
