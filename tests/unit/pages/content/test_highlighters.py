@@ -107,3 +107,9 @@ def test_numbers_that_are_code_stay():
 def test_a_table_of_data_is_no_listing_for_a_fragment_or_a_class():
     assert markdown("<div class=fragment><p>Words of a poem.</div>") == "Words of a poem."
     assert markdown("<table><tr><td class=code>A1<td>one<tr><td class=code>B2<td>two</table>").startswith("|")
+
+
+def test_numbers_and_styles_in_each_other_are_looked_through_once():
+    deep = "word " * 100_000
+    assert markdown("<pre>" + "<span class=lineno>" * 300 + deep).startswith("```\nword word")
+    assert markdown("<code style='white-space:pre'>" * 300 + deep).startswith("`word word")

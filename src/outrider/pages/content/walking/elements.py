@@ -304,7 +304,7 @@ class Elements(Passage):
                 return DROP
             if tag == "code" and self.listing:
                 self._inner_code(given)
-            elif tag == "code" and not self.filled and "style" in given and is_laid_out(node, given):
+            elif tag == "code" and not (self.filled or self.marked) and "style" in given and is_laid_out(node, given):
                 return self._pre(node, tag)
         self.mark(tag)
         return MARK

@@ -25,6 +25,7 @@ NUMBERING = re.compile(
 )
 DIGITS = re.compile(r"\s*\d{1,6}[.:]?\s*")
 ROWS = re.compile(r"(?:^|\s)(?:blob-code|lines-code)(?:\s|$)")  # classes of cells that are lines
+NESTED = 3  # elements that may stand around a number
 CELLS_OF_LINE = 5  # that are looked at
 COPIES = re.compile(r"^copy$|(?:^|[\s_-])(?:copy-?(?:btn|button|icon|code|link|url|to)|clipboard)(?:[\s_-]|$)")
 COPYING = re.compile(r"\bcopy\b.*\b(?:code|clipboard)\b")  # in the names of things for screen readers
@@ -69,6 +70,17 @@ def is_laid_out(node: Any, given: Given) -> bool:
     return LAID_OUT.search(given["style"] or "") is not None and "\n" in node.text().strip()
 
 
+def _only_text(node: Any) -> str:
+    """The text that is all that an element holds, if need be in another one; else something that is no number."""
+    for _ in range(NESTED):
+        node = node.first_child
+        if node is None or node.next is not None:
+            return "-"
+        if not node.is_element_node:
+            return node.text_content or "-"
+    return "-"
+
+
 def _first_element(node: Any) -> Any:
     inner = node.first_child
     return inner if inner is None or inner.is_element_node else _next_element(inner)
@@ -87,7 +99,7 @@ def is_line_number(node: Any, tag: str, given: Given) -> bool:
         address, words = given.get("href") or "", node.text() or ""
         return address[:1] == "#" and words.isdigit() and address.endswith(words)
     names = given.get("class")
-    return bool(names) and _may_number(names) and DIGITS.fullmatch(node.text()[:200]) is not None
+    return bool(names) and _may_number(names) and DIGITS.fullmatch(_only_text(node)) is not None
 
 
 @lru_cache(maxsize=2_000)
