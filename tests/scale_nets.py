@@ -16,7 +16,7 @@ from pathlib import Path
 
 NEEDED = ("ip", "unshare", "nsenter")
 RANGES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
-ARRIVES = 15.0  # seconds in which a packet does, or never
+ARRIVES = 10.0  # seconds in which a packet does, or never
 THERE = """
 import socket, sys
 host, gate, port = sys.argv[1:]
@@ -126,7 +126,8 @@ def _try_out(net: Network) -> None:
                 theirs, _ = ours.accept()
                 with theirs:
                     theirs.settimeout(ARRIVES)
-                    socket.create_connection((place.host, int(theirs.recv(9))), ARRIVES).close()
+                    port = theirs.recv(9)
+                    socket.create_connection((place.host, int(port or 0)), ARRIVES).close()
             finally:
                 there.kill()
 

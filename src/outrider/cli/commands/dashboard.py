@@ -44,18 +44,13 @@ async def _serve(settings: Loaded, *, printed: bool) -> None:
         listening = Listening(app.house(), kind="dashboard")
         await listening.start()
         try:
-            _show(listening.address, settings, printed=printed)
-            click.echo("no other Outrider runs; this one serves the dashboard until you press Ctrl-C", err=True)
-            await _interrupted()
+            # From before the address is told: whoever reads it may interrupt at once.
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                _show(listening.address, settings, printed=printed)
+                click.echo("no other Outrider runs; this one serves the dashboard until you press Ctrl-C", err=True)
+                await anext(aiter(signals))
         finally:
             await listening.aclose()
-
-
-async def _interrupted() -> None:
-    """Waits for Ctrl-C, or for whoever ends processes."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for _ in signals:
-            return
 
 
 def _show(url: str, settings: Loaded, *, printed: bool) -> None:
