@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from outrider.pages.content.walking.blocks import NEXT_CELL, NUMBER, OPEN, TAGS, Formula, Given
+from outrider.pages.content.walking.blocks import NEXT_CELL, OPEN, TAGS, Formula, Given
 from outrider.pages.content.walking.embeds import EMBEDDING, UNSEEN, embedded
 from outrider.pages.content.walking.formula import of_drawn, of_math, of_script
-from outrider.pages.content.walking.hiding import CLUES, hides
+from outrider.pages.content.walking.hiding import CLUES
 from outrider.pages.content.walking.highlighters import (
     copies,
     holds_lines,
@@ -22,18 +22,17 @@ from outrider.pages.content.walking.highlighters import (
     is_listing,
     is_tool,
 )
-from outrider.pages.content.walking.panels import controlled, is_fold, is_prose, unfolds
-from outrider.pages.content.walking.passage import BETWEEN, OPENED, SHUT, Passage
+from outrider.pages.content.walking.nesting import Nesting
+from outrider.pages.content.walking.passage import BETWEEN, OPENED, SHUT
+from outrider.pages.content.walking.unseen import INLINE, Hides
 from outrider.pages.content.walking.words import NUMBER as CATEGORY
-from outrider.pages.content.walking.words import bits, role
+from outrider.pages.content.walking.words import bits
 
-CUSTOM = NUMBER["custom"]
 TABULAR = {  # tables that are not made of a table's elements (WAI-ARIA 1.2, section 5.3.3)
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
     "gridcell": "td", "columnheader": "th", "rowheader": "th",
 }  # fmt: skip
 CELLS = frozenset({"td", "th"})
-TOLD = frozenset({"td", "th", "ol", "pre", "li"})  # elements of which the renderer asks attributes
 FURNITURE = frozenset(
     {"mw-editsection", "mw-cite-backlink", "headerlink", "MathJax", "MathJax_Preview", "MathJax_Display"}
     | {"ltx_note_mark", "ltx_tag ltx_tag_note"}
@@ -53,95 +52,25 @@ CHOICES = frozenset({"select", "optgroup", "datalist"})
 MARKED = ("b", "strong", "i", "em", "code", "kbd", "samp", "tt", "del", "s", "strike", "sup", "sub")
 IGNORED = ("wbr", "source", "col", "link", "meta", "area", "track", "-comment", "-doctype")
 LEVELS = frozenset("123456")
-FOLDED = 3  # elements around a panel of which one is named after questions or folds
-FOLDS, FOLD = 1_500_000, 5_000  # characters of hidden text that are looked at, and what each element counts for
 UNSEEN_WORDS = 1 << CATEGORY["skip"]  # of elements that only screen readers read
-ASKED = 1 << CATEGORY["faq"]
-NEVER_OPENED = sum(1 << CATEGORY[name] for name in ("nav", "form", "search", "consent", "popup"))
-HEADINGS = frozenset({"h1", "h2"})  # those of which one may be the page's headline
-NEVER_HIDDEN = frozenset({"html", "body", "main", "article"})  # hidden as a whole, they wait for their scripts
 NOSCRIPT_TEXT = 400  # characters from which a noscript is the page itself, as in some forums, not a tracker
 # What an element does when it ends; of the last three nothing, and of the last two what they hold is passed over.
 PLAIN, BLOCK, MARK, LINK, CELL, PRE, LINE_OF_CODE, APART, NOTHING, DROP, HIDDEN = range(11)
-INLINE = ("span", "u", "small", "font", "big", "abbr", "time", "ins", "mark", "dfn", "var", "bdi", "bdo")
-SIGNED = frozenset({"itemprop", "data-author", "author"})  # attributes that may say who wrote something
-OUTSIDE = (-1, 0, 0, 0, -1, 0)  # what stands for the element around the body
-Hides = Callable[[Given, str], bool]
 Action = Callable[["Elements", Any, str], int]
-Made = tuple[int, int, str]  # signature of the element around, number of the tag, classes
 
 
-class Elements(Passage):
+class Elements(Nesting):
     """The block at hand, and what the elements do to it.
 
     Attributes:
-        by_rule: Whether a rule of a style sheet hides an element with these attributes and this name.
-        shown: The elements that are looked into though they are hidden.
-        ruled_here: Whether the last hidden element was hidden by such a rule.
-        made: Signature and category bits of what is made so; the bits are those of tag and classes.
-        body: The node that all of them stand in.
-        folds: How much is still looked into of what is hidden, for panels without a name: they may stand in each other.
-        controls: The ids of elements that buttons open, once they have been asked for.
         usual: Classes that have been met and make no listing.
     """
 
-    __slots__ = ("body", "by_rule", "controls", "folds", "made", "ruled_here", "shown", "usual")
+    __slots__ = ("usual",)
 
     def __init__(self, by_rule: Hides | None, shown: frozenset[int]) -> None:
-        super().__init__()
-        self.by_rule = by_rule
-        self.shown = shown
-        self.ruled_here = False
-        self.made: dict[Made, tuple[int, int]] = {}
+        super().__init__(by_rule, shown)
         self.usual: set[str | None] = set()
-        self.body: Any = None
-        self.controls: frozenset[str] | None = None
-        self.folds = FOLDS
-
-    def _hides(self, node: Any, tag: str, given: Given) -> bool:
-        """Whether an element is hidden."""
-        own = not CLUES.isdisjoint(given) and hides(given)
-        if not own and (self.by_rule is None or not self.by_rule(given, tag)):
-            return False
-        if tag in NEVER_HIDDEN or node.mem_id in self.shown or _is_formula(node, given):
-            return False
-        if own and tag not in INLINE and self._is_opened(node, given):
-            return False
-        self.ruled_here = not own
-        return True
-
-    def _is_opened(self, node: Any, given: Given) -> bool:
-        """Whether a hidden element is a panel that readers open: by its button, or since it stands among questions."""
-        asked = unfolds(node, given) or self._is_asked_for(given)
-        if not asked and ("id" not in given or self._is_never_opened()):
-            return False
-        if self.folds < 0 or not is_fold(given):
-            return False
-        text = node.text()
-        self.folds -= FOLD + len(text)
-        return is_prose(node, text) and (asked or self._is_controlled(given))
-
-    def _is_never_opened(self) -> bool:
-        """Whether the open elements are a menu, a form or the like."""
-        return self.current < 0 or self.page.elements[self.current][3] & NEVER_OPENED != 0
-
-    def _is_asked_for(self, given: Given) -> bool:
-        """Whether what only screen readers are kept from stands among questions."""
-        if "aria-hidden" not in given or self._is_never_opened():
-            return False
-        at, elements, near = self.current, self.page.elements, 0
-        if not elements[at][3] & ASKED:
-            return False
-        for _ in range(FOLDED):
-            near |= elements[at][2] if at >= 0 else 0
-            at = elements[at][0]
-        return near & ASKED != 0
-
-    def _is_controlled(self, given: Given) -> bool:
-        """Whether a button opens an element with these attributes; the page is asked for its buttons once."""
-        if self.controls is None:
-            self.controls = controlled(self.body)
-        return given["id"] in self.controls
 
     def _ignore(self, node: Any, _tag: str) -> int:
         return NOTHING if node.first_child is None else PLAIN  # as in MathML and SVG
@@ -152,7 +81,7 @@ class Elements(Passage):
     def _embed(self, node: Any, tag: str) -> int:
         """What is embedded: nothing that it holds is shown."""
         given = node.attributes
-        if not self._hides(node, tag, given):
+        if not self.hides(node, tag, given):
             address, words = embedded(node, tag, given)
             if address and not (self.current >= 0 and self.page.elements[self.current][3] & UNSEEN):
                 self.embed(address, words)
@@ -179,7 +108,7 @@ class Elements(Passage):
     def _described(self, node: Any, tag: str, given: Given) -> int:
         """An inline element with attributes."""
         end = PLAIN
-        if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+        if (self.by_rule or not CLUES.isdisjoint(given)) and self.hides(node, tag, given):
             return HIDDEN
         if self.listing:
             if is_tool(tag, given) or is_line_number(node, tag, given):
@@ -236,7 +165,7 @@ class Elements(Passage):
         if given:
             if (
                 self.by_rule or ((len(given) > 1 or "class" not in given) and not CLUES.isdisjoint(given))
-            ) and self._hides(node, tag, given):
+            ) and self.hides(node, tag, given):
                 return HIDDEN
             if "role" in given and (meant := _meant(given, tag)) != tag:
                 if meant in CELLS:
@@ -248,7 +177,7 @@ class Elements(Passage):
             return DROP
         if self.pieces:
             self.flush()
-        self._element(tag, given)
+        self.begin(tag, given)
         return BLOCK
 
     def _is_listing(self, names: str | None, node: Any) -> bool:
@@ -277,20 +206,20 @@ class Elements(Passage):
 
     def _cell(self, node: Any, tag: str) -> int:
         given = node.attributes
-        if given and self._hides(node, tag, given):
+        if given and self.hides(node, tag, given):
             return HIDDEN
         if self.filled:
             self.pieces.append((NEXT_CELL, -1))
-        self._element(tag, given)
+        self.begin(tag, given)
         return CELL
 
     def _pre(self, node: Any, tag: str) -> int:
         given = node.attributes
-        if given and self._hides(node, tag, given):
+        if given and self.hides(node, tag, given):
             return HIDDEN
         if self.pieces:
             self.flush()
-        self._element("pre", given)
+        self.begin("pre", given)
         self.page.coded = True
         self.listing += 1
         return PRE
@@ -298,7 +227,7 @@ class Elements(Passage):
     def _mark(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
-            if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+            if (self.by_rule or not CLUES.isdisjoint(given)) and self.hides(node, tag, given):
                 return HIDDEN
             if given.get("class") in FURNITURE:
                 return DROP
@@ -318,7 +247,7 @@ class Elements(Passage):
 
     def _quote(self, node: Any, _tag: str) -> int:
         given = node.attributes
-        if given and self._hides(node, "q", given):
+        if given and self.hides(node, "q", given):
             return HIDDEN
         self.pieces.append((OPEN, "q"))
         return MARK
@@ -344,7 +273,7 @@ class Elements(Passage):
     def _link(self, node: Any, tag: str) -> int:
         given = node.attributes
         if given:
-            if (self.by_rule or not CLUES.isdisjoint(given)) and self._hides(node, tag, given):
+            if (self.by_rule or not CLUES.isdisjoint(given)) and self.hides(node, tag, given):
                 return HIDDEN
             if names := given.get("class"):
                 if names in FURNITURE or (self.listing and is_tool(tag, given)):
@@ -387,53 +316,6 @@ class Elements(Passage):
     def _noscript(self, node: Any, tag: str) -> int:
         return DROP if len(node.text(strip=True)) < NOSCRIPT_TEXT else self._block(node, tag)
 
-    def _element(self, tag: str, given: Given) -> None:
-        """A block-level element begins."""
-        page, up = self.page, self.current
-        elements = page.elements
-        self.current = me = len(elements)
-        number, classes, names, own = NUMBER.get(tag, CUSTOM), "", "", 0
-        if given:
-            names = classes = given.get("class") or ""
-            if tag in TOLD:
-                page.given[me] = given
-            if len(given) > 1 or not classes:
-                names, own = self._tell(me, number, given, classes)
-        if tag in HEADINGS:
-            page.headings.append(me)
-        _, _, _, inherited, signature, _ = elements[up] if me else OUTSIDE
-        key = signature, number, classes
-        signature, made = self.made.get(key) or self._make(key)
-        own |= made
-        elements.append((up, number, own, inherited | own, signature, len(page.texts)))
-        page.last.append(0)
-        page.names.append(names)
-
-    def _tell(self, me: int, number: int, given: Given, names: str) -> tuple[str, int]:
-        """Notes what the attributes of an element say besides its classes: its names, and its bits by them."""
-        own = 0
-        if name := given.get("id"):
-            names += " " + name
-            own = bits(name)
-            self.name_place(name)
-        if name := given.get("role"):
-            own |= role(name)
-        if not SIGNED.isdisjoint(given):
-            self._sign(me, number, given)
-        return names, own
-
-    def _make(self, key: Made) -> tuple[int, int]:
-        """A signature for elements that are made so, and their bits."""
-        made = self.made[key] = len(self.made), TAG_BITS[key[1]] | bits(key[2])
-        return made
-
-    def _sign(self, me: int, number: int, given: Given) -> None:
-        """Notes what an element says about who wrote what it holds."""
-        if "itemprop" in given and given["itemprop"] == "author":
-            self.page.authors.add(me)
-        if name := given.get("data-author") or (number == CUSTOM and given.get("author")):
-            self.page.signed[me] = name
-
     def _shut(self) -> None:
         """An element without a meaning ends."""
         self.seam |= SHUT
@@ -441,30 +323,6 @@ class Elements(Passage):
     def _set_apart(self) -> None:
         """Words for screen readers end, which stand in no line with those behind them."""
         self.seam = BETWEEN
-
-    def _close(self) -> None:
-        """A block-level element ends."""
-        if self.pieces:
-            self.flush()
-        page, me = self.page, self.current
-        page.last[me] = len(page.texts)
-        self.current = page.elements[me][0]
-
-    def _close_cell(self) -> None:
-        """A cell ends: its words wait for the rest of the row, unless they are long."""
-        page, me = self.page, self.current
-        if self.filled:
-            if self.is_long():
-                self.flush()
-            else:
-                self.pieces.append((NEXT_CELL, me))
-        page.last[me] = len(page.texts)
-        self.current = page.elements[me][0]
-
-    def _close_listing(self) -> None:
-        """A listing ends."""
-        self._close()
-        self.listing -= 1
 
     ACTIONS: ClassVar[dict[str, Action]] = {
         **dict.fromkeys(TAGS, _block),
@@ -482,8 +340,8 @@ class Elements(Passage):
     }  # fmt: skip
     # What happens at the end of an element, by the number that its action gave.
     ENDS: ClassVar[tuple[Callable[["Elements"], None], ...]] = (
-        _shut, _close, Passage.end_mark, Passage.end_link, _close_cell, _close_listing, Passage.line_of_listing,
-        _set_apart,
+        _shut, Nesting.end, Nesting.end_mark, Nesting.end_link, Nesting.end_cell, Nesting.end_listing,
+        Nesting.line_of_listing, _set_apart,
     )  # fmt: skip
 
 
@@ -492,12 +350,6 @@ def _of_sources(picture: Any) -> Given:
     source = picture.css_first("source")
     given = source.attributes if source is not None else {}
     return {name: given[name] for name in ("srcset", "data-srcset") if name in given}
-
-
-def _is_formula(node: Any, given: Given) -> bool:
-    """Whether an element is hidden only because a formula is drawn beside it, or is all that is drawn of one."""
-    names = given.get("class") or ""
-    return "math" in names or (names == "katex-html" and node.prev is None)
 
 
 def _meant(given: Given, tag: str) -> str:
@@ -510,12 +362,3 @@ def _heading(given: Given) -> str:
     """The heading that an element with this role is; of the second level if none is said, as ARIA has it."""
     level = given.get("aria-level") or "2"
     return f"h{level}" if level in LEVELS else "h6" if level.isdigit() else "h2"
-
-
-TAG_BITS = [0] * len(TAGS)
-for _tag, _name in (
-    ("nav", "nav"), ("header", "header"), ("footer", "footer"), ("aside", "side"), ("main", "main"),
-    ("article", "article"), ("form", "form"), ("dialog", "popup"), ("button", "action"), ("figcaption", "caption"),
-    ("pre", "code"), ("address", "place"),
-):  # fmt: skip
-    TAG_BITS[NUMBER[_tag]] = bits(_name)

@@ -4,8 +4,9 @@ from functools import lru_cache
 from typing import Any
 
 from outrider.pages.content.walking.blocks import Blocks
-from outrider.pages.content.walking.elements import BLOCK, DROP, NOTHING, Action, Elements, Hides
+from outrider.pages.content.walking.elements import BLOCK, DROP, NOTHING, Action, Elements
 from outrider.pages.content.walking.passage import SHUT
+from outrider.pages.content.walking.unseen import Hides
 
 CURTAIN = 1_500  # characters that an element hides at least, if it is a curtain
 CURTAINS = (1, 4, 4)  # times the text that is shown, which is hidden at least before another curtain is drawn
@@ -77,7 +78,7 @@ class Walk(Elements):
             if node is None:
                 node, end = above.pop()
                 if end == BLOCK:
-                    self._close()
+                    self.end()
                 else:
                     ends[end](self)
                 node = node.next
@@ -96,12 +97,12 @@ class Walk(Elements):
                     node = inner
                 else:
                     node = self._pass(node, end)
-        self._close()
+        self.end()
         return self.page
 
     def _begin(self, body: Any) -> None:
         """The body begins; what it says of itself counts for nothing below it."""
-        self._element("body", body.attributes)
+        self.begin("body", body.attributes)
         up, tag, own, _, signature, first = self.page.elements[0]
         self.page.elements[0] = up, tag, own, 0, signature, first
 

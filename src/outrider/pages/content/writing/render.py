@@ -12,12 +12,12 @@ from outrider.pages.content.writing.emphasis import clear
 from outrider.pages.content.writing.escape import escaped, headed
 from outrider.pages.content.writing.footnotes import footnotes_of, without_mark
 from outrider.pages.content.writing.grid import grid_of
-from outrider.pages.content.writing.numbering import label_of, numbering_of
+from outrider.pages.content.writing.leads import Leads, led
 from outrider.pages.content.writing.phrase import Phrase
 from outrider.pages.content.writing.places import DETAILS, TERMS, Place, Places
 from outrider.pages.content.writing.posts import Head
 
-LI, PRE, QUOTE, OL, P, BUTTON, TERM = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "ol", "p", "button", "dt"))
+LI, PRE, QUOTE, P, BUTTON, TERM = (NUMBER[tag] for tag in ("li", "pre", "blockquote", "p", "button", "dt"))
 SIGNATURE = re.compile(r"(?:^|\s)sig(?:\s|$)")  # as Sphinx names them
 EMPHASIS = frozenset({"em", "i", "strong", "b"})
 FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
@@ -55,8 +55,7 @@ class Writer:
 
     Attributes:
         places: Of the page's elements.
-        numbers: Of items that have been looked at.
-        begun: Items of which something was put down.
+        leads: What stands before its lines.
         defined: Each `dd` of which something was put down.
         layout: Tables that are no data.
         parts: What was put down.
@@ -74,8 +73,7 @@ class Writer:
     page: Blocks
     phrase: Phrase
     places: Places = field(init=False)
-    numbers: dict[int, int] = field(default_factory=dict)
-    begun: set[int] = field(default_factory=set)
+    leads: Leads = field(init=False)
     defined: set[int] = field(default_factory=set)
     layout: set[int] = field(default_factory=set)
     parts: list[str] = field(default_factory=list)
@@ -94,7 +92,7 @@ class Writer:
     named: bool = False
 
     def __post_init__(self) -> None:
-        self.places = Places(self.page)
+        self.places, self.leads = Places(self.page), Leads(self.page)
 
     def write(self, chosen: list[int]) -> str:
         """All of these blocks, in order."""
@@ -270,17 +268,20 @@ class Writer:
         elif beside or (self._joins(begins, shared) if begins >= 0 else not apart and self._is_quoted_alike(holders)):
             between = "\n"
         else:
-            between = "\n" + self._lead(shared).rstrip() + "\n"
-        first = self._lead(holders, begins, first=True)
-        self.parts += (between, first + text if "\n" not in text else _led(text, self._lead(holders, begins), first))
-        self.begun.add(begins)
+            between = "\n" + self.leads.before(shared).rstrip() + "\n"
+        first = self.leads.before(holders, begins, first=True)
+        self.parts += (
+            between,
+            first + text if "\n" not in text else led(text, self.leads.before(holders, begins), first),
+        )
+        self.leads.begun.add(begins)
         self.tight, self.held, self.paragraph, self.whole, self.named = 0, holders, False, False, False
 
     def _begins(self, holders: tuple[int, ...]) -> int:
         """The innermost item, if nothing of it has been put down; else -1."""
         for each in reversed(holders):
             if self.page.elements[each][1] == LI:
-                return -1 if each in self.begun else each
+                return -1 if each in self.leads.begun else each
         return -1
 
     def _shared(self, holders: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
@@ -297,79 +298,13 @@ class Writer:
 
     def _joins(self, item: int, shared: tuple[int, ...]) -> bool:
         """Whether an item that begins a list may follow the words of the item around it without an empty line."""
-        return self.page.elements[shared[-1]][1] == LI and self._bullet(item) in ("- ", "1. ")
+        return self.page.elements[shared[-1]][1] == LI and self.leads.bullet(item) in ("- ", "1. ")
 
     def _is_quoted_alike(self, holders: tuple[int, ...]) -> bool:
         return self._quotes(holders) == self._quotes(self.held)
 
     def _quotes(self, holders: tuple[int, ...]) -> list[int]:
         return [each for each in holders if self.page.elements[each][1] == QUOTE]
-
-    def _lead(self, holders: tuple[int, ...], begins: int = -1, *, first: bool = False) -> str:
-        """What stands before a line in these quotes and items; items of which nothing was put down count for nothing.
-
-        Args:
-            holders: The quotes and items.
-            begins: The item that begins here.
-            first: Whether it is its first line.
-        """
-        lead = ""
-        for each in holders:
-            if self.page.elements[each][1] == QUOTE:
-                lead += "> "
-            elif each == begins:
-                lead += (
-                    self._bullet(each) + self._letter(each) + self._box(each)
-                    if first
-                    else " " * len(self._bullet(each))
-                )
-            elif each in self.begun:
-                lead += " " * len(self._bullet(each))
-        return lead
-
-    def _bullet(self, item: int) -> str:
-        elements = self.page.elements
-        parent = elements[item][0]
-        if parent < 0 or elements[parent][1] != OL or self._numbering(parent):
-            return "- "
-        return f"{self._number(item, parent)}. "
-
-    def _numbering(self, parent: int) -> str:
-        """How the items of an ordered list are numbered, if not by numbers."""
-        given = self.page.given.get(parent)
-        return numbering_of(given) if given else ""
-
-    def _letter(self, item: int) -> str:
-        """The letter or the Roman number of an item."""
-        parent = self.page.elements[item][0]
-        numbering = self._numbering(parent) if parent >= 0 and self.page.elements[parent][1] == OL else ""
-        return label_of(self._number(item, parent), numbering) if numbering else ""
-
-    def _box(self, item: int) -> str:
-        """The box of a task."""
-        task = (self.page.given.get(item) or {}).get("task")
-        return f"[{task}] " if task in ("x", " ") else ""
-
-    def _number(self, item: int, parent: int) -> int:
-        """The number of an item in its ordered list."""
-        if item not in self.numbers:
-            given, items = self.page.given.get(parent) or {}, self._items(parent)
-            step = -1 if "reversed" in given else 1
-            count = _count(given.get("start"), len(items) if step < 0 else 1)
-            for each in items:
-                count = _count((self.page.given.get(each) or {}).get("value"), count)
-                self.numbers[each] = count
-                count += step
-        return max(0, self.numbers.get(item, 1))
-
-    def _items(self, parent: int) -> list[int]:
-        """The items of a list."""
-        elements, at, found = self.page.elements, parent + 1, list[int]()
-        while at < len(elements) and elements[at][0] >= parent:
-            if elements[at][0] == parent and elements[at][1] == LI:
-                found.append(at)
-            at += 1
-        return found
 
     def _listing(self, chosen: list[int], at: int, place: Place) -> int:
         """A listing, fenced: all blocks of one pre; where they end."""
@@ -411,21 +346,6 @@ class Writer:
         return element == table
 
 
-def _count(value: str | None, otherwise: int) -> int:
-    """A number that an attribute gives."""
-    digits = (value or "").strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 7 else otherwise
-
-
 def _fenced(body: str, language: str) -> str:
     fence = "`" * max(3, 1 + max((len(run) for run in FENCE.findall(body)), default=0))
     return f"{fence}{language}\n{body}\n{fence}"
-
-
-def _led(text: str, lead: str, first: str | None = None) -> str:
-    """The text with this before each line, the first line with that."""
-    first = lead if first is None else first
-    if not lead and not first:
-        return text
-    blank = lead.rstrip()
-    return first + "\n".join([lead + line if line else blank for line in text.split("\n")])[len(lead) :]
