@@ -32,8 +32,12 @@ DOCUTILS = (
 WORD = '<p>Fact<a href="#_ftn1" name="_ftnref1">[1]</a></p><p><a href="#_ftnref1" name="_ftn1">[1]</a> A book.</p>'
 STARRED = '<p>Fact<a href="#note2" name="back2">*</a></p><p><a name="note2"></a>* A book.</p>'
 
+NOWHERE = (  # the place of the mark has lost its name
+    '<p>Fact<sup><a href="#f1">1</a></sup></p><ol><li id="f1">A book. <a href="#r1">\u21a9\ufe0e</a></li></ol>'
+)
 
-@pytest.mark.parametrize("source", [WIKI, GITHUB, WORDPRESS, SPHINX, DOCUTILS, WORD, STARRED])
+
+@pytest.mark.parametrize("source", [WIKI, GITHUB, WORDPRESS, SPHINX, DOCUTILS, WORD, STARRED, NOWHERE])
 def test_a_mark_leads_to_its_note_and_the_note_leads_nowhere_back(source: str):
     assert markdown(source) == "Fact[^1]\n\n[^1]: A book."
 

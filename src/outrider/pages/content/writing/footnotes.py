@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from outrider.pages.content.walking.blocks import CLOSE, LINKED, NUMBER, Blocks
 
@@ -18,6 +19,7 @@ EMPTY = r"\\?[\[(]\s*\\?[\])]|\\?\^(?!\w)"  # where a link back was, or a sign f
 LAST = re.compile(r"\s+(?:\(\s*\)|\\?\[\s*\\?\])$")  # the same at the end
 ABOVE = 4  # elements around the beginning of a note that may be all of it
 BLOCKS, PIECES = 20, 500  # of a note, and of each block of it
+ENDING = 4  # pieces at the end of a note, of which a link back has three
 REJECTED = 500  # marks that lead to no note, after which no more are followed
 
 
@@ -61,13 +63,15 @@ def note_of(page: Blocks, number: int, place: str, mark: str) -> list[int]:
     """The blocks of the note that a mark in a block leads to; none if the place is no note's.
 
     It is one by its name, or because a link in it leads back to where the mark stands, which then begins no block: what
-    begins with a mark that leads elsewhere is a note itself.
+    begins with a mark that leads elsewhere is a note itself. Or it ends with an arrow back to anywhere.
     """
     blocks = _definition(page, place)
     if number in blocks:
         return []
+    if NOTE.search(place):
+        return blocks
     begins = page.texts[number].lstrip("[(^ ").startswith(mark)
-    return blocks if NOTE.search(place) or (not begins and _backs(page, number, blocks)) else []
+    return blocks if not begins and (_backs(page, number, blocks) or _returns(page, blocks)) else []
 
 
 def without_mark(text: str, label: str) -> str:
@@ -93,6 +97,15 @@ def _backs(page: Blocks, number: int, blocks: list[int]) -> list[str]:
         if piece.__class__ is tuple and piece[0] == LINKED and piece[1][:1] == "#"
     ]
     return [place for place in jumps if page.anchors.get(place, -1) == number]
+
+
+def _returns(page: Blocks, blocks: list[int]) -> bool:
+    """Whether the last of these blocks ends with an arrow that leads to another place in the page."""
+    end = page.pieces[blocks[-1]][-ENDING:] if blocks else []
+    return any(
+        piece.__class__ is tuple and piece[0] == LINKED and piece[1][:1] == "#" and ARROWS.fullmatch(str(words))
+        for piece, words in pairwise(end)
+    )
 
 
 def _references(page: Blocks, number: int) -> list[tuple[str, str]]:
