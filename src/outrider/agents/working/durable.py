@@ -73,8 +73,14 @@ class Engine:
     async def open(self) -> None:
         """Begins to work; where another app of this process works on the same database, it works for both.
 
-        Raises NotConfigured if that app works on another database.
+        Raises Unavailable if the database cannot be used, NotConfigured if that app works on another one.
         """
+        try:
+            await self._open()
+        except SQLAlchemyError as error:
+            raise told(str(self._url), error) from error
+
+    async def _open(self) -> None:
         global _working  # noqa: PLW0603 - DBOS is one per process, and so is what it works for
         await prepare(self._url)
         _members[self._worker] = self

@@ -1,6 +1,7 @@
 """The durable engine's own tables on a real Postgres."""
 
 import sys
+from pathlib import Path
 
 import anyio
 import pytest
@@ -9,8 +10,10 @@ from sqlalchemy import make_url, text
 import postgres
 from agent_runs import office
 from model_apis import Turn, script
+from outrider.agents.working.durable import Engine
 from outrider.agents.working.durable_tables import prepare
 from outrider.core.db import Database
+from outrider.core.errors import Unavailable
 
 pytestmark = pytest.mark.anyio
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"
@@ -70,3 +73,12 @@ async def test_what_the_engine_notes_of_old_attempts_is_swept_and_of_those_at_wo
         assert begun == [run.id]
         held.set()
         await house.end(run)
+
+
+async def test_a_server_that_is_gone_when_the_engine_opens_is_told_as_such_and_can_be_tried_again(tmp_path: Path):
+    async def nothing(run_id: str, attempt: int) -> None: ...
+
+    engine = Engine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)
+    with pytest.raises(Unavailable, match="the database cannot be used") as told:
+        await engine.open()
+    assert (told.value.code, told.value.retry_after) == ("database", 2.0)
