@@ -25,8 +25,8 @@ from outrider.pages.content.walking.highlighters import (
 from outrider.pages.content.walking.nesting import Nesting
 from outrider.pages.content.walking.passage import BETWEEN, OPENED, SHUT
 from outrider.pages.content.walking.unseen import INLINE, Hides
+from outrider.pages.content.walking.words import LIMIT, bits
 from outrider.pages.content.walking.words import NUMBER as CATEGORY
-from outrider.pages.content.walking.words import bits
 
 TABULAR = {  # tables that are not made of a table's elements (WAI-ARIA 1.2, section 5.3.3)
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
@@ -144,7 +144,7 @@ class Elements(Nesting):
         """What an inline element in a listing does at its end: it may be a line, or say where a difference is."""
         if marker := given.get("data-code-marker"):
             self.add(marker)
-        if "data-line" not in given and not is_line(given.get("class") or ""):
+        if "data-line" not in given and not is_line((given.get("class") or "")[:LIMIT]):
             return PLAIN
         if given.get("lang"):
             self.page.given[self.current] = {**given, **(self.page.given.get(self.current) or {})}
@@ -182,7 +182,7 @@ class Elements(Nesting):
 
     def _is_listing(self, names: str | None, node: Any) -> bool:
         """Whether an element of these classes, which have not been met, is a listing."""
-        if names and (is_listing(names) or is_fragment(names, node)):
+        if names and (is_listing(names[:LIMIT]) or is_fragment(names, node)):
             return True
         self.usual.add(names)
         return False

@@ -8,6 +8,7 @@ from typing import Any
 
 from outrider.pages.content.walking.blocks import Given
 from outrider.pages.content.walking.listing import GUTTER
+from outrider.pages.content.walking.words import LIMIT
 
 MADE = frozenset(
     "js-file-line-container hljs-ln syntaxhighlighter crayon-pre CodeMirror-code cm-content view-lines "  # noqa: SIM905
@@ -99,7 +100,7 @@ def is_line_number(node: Any, tag: str, given: Given) -> bool:
         address, words = given.get("href") or "", node.text() or ""
         return address[:1] == "#" and words.isdigit() and address.endswith(words)
     names = given.get("class")
-    return bool(names) and _may_number(names) and DIGITS.fullmatch(_only_text(node)) is not None
+    return bool(names) and _may_number(names[:LIMIT]) and DIGITS.fullmatch(_only_text(node)) is not None
 
 
 @lru_cache(maxsize=2_000)
@@ -125,7 +126,7 @@ def copies(given: Given) -> bool:
 
 def is_tool(tag: str, given: Given) -> bool:
     """Whether an element in a listing is a button that copies it or the like."""
-    return tag in TOOLS or (tag in BEARERS and "class" in given and _is_tool(given["class"] or ""))
+    return tag in TOOLS or (tag in BEARERS and "class" in given and _is_tool((given["class"] or "")[:LIMIT]))
 
 
 @lru_cache(maxsize=2_000)
