@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -9,14 +10,14 @@ from http.server import BaseHTTPRequestHandler
 from bench.peers import ROOT
 
 
-class PageHandler(BaseHTTPRequestHandler):
+class PageHandler(BaseHTTPRequestHandler, ABC):
     """Answers every GET on a kept connection with what `page` says, and reports nothing."""
 
     protocol_version = "HTTP/1.1"
 
+    @abstractmethod
     def page(self) -> str:
         """The HTML at `self.path`."""
-        raise NotImplementedError
 
     def log_message(self, *_: object) -> None:  # ty: ignore[incompatible-method-override]
         ...

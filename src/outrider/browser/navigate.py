@@ -224,9 +224,11 @@ async def loaded(page: Page, loader: str, seconds: float) -> str:
     """Waits for a document: `load`; else what it had reached when patience ended. Raises Unavailable."""
     load = page.loading.load(loader)
     marks = load.marks
-    followed = lambda: SHOWN in marks and page.main.loader != loader  # noqa: E731
-    gone = lambda: page.lost is not None or bool(load.broken) or followed()  # noqa: E731
-    there = lambda name: name in marks or gone()  # noqa: E731
+
+    def there(name: str) -> bool:
+        followed = SHOWN in marks and page.main.loader != loader
+        return name in marks or page.lost is not None or bool(load.broken) or followed
+
     deadline = time.monotonic() + max(seconds, 0.1)
     if not await page.loading.until(lambda: there("DOMContentLoaded"), seconds):
         page.stop()

@@ -29,5 +29,5 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     per_host_concurrency: int = Field(4, ge=1, description="Requests to one host at the same time")
     per_host_rate: float = Field(8.0, gt=0, description="Requests to one host in a second")
     images_max_bytes: int = Field(20_000_000, ge=1_000, description="Size of an image that is saved")
-    extract_chars: int = Field(5_000_000, ge=1_000, description="Characters of a source that are looked at")
+    extract_chars: int = Field(5_000_000, ge=1_000, description="Bytes of a source in UTF-8 that are looked at")
     extract_tags: int = Field(100_000, ge=100, description="Tags of an HTML page that are looked at")

@@ -16,7 +16,7 @@ from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.pdf.footnotes import LOWER, parted
 from outrider.pages.readers.parts.pdf.furniture import at_edge, furniture
 from outrider.pages.readers.parts.pdf.layout import Block, blocks
-from outrider.pages.readers.parts.pdf.lines import Line
+from outrider.pages.readers.parts.pdf.line import Line
 from outrider.pages.readers.parts.pdf.page import Page, read_page
 from outrider.pages.readers.parts.refusals import broken, encrypted
 from outrider.pages.readers.parts.writing import Draft

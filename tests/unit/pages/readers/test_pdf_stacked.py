@@ -1,6 +1,6 @@
 """Indices of formulas that PDFium takes for lines of their own."""
 
-from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
 from outrider.pages.readers.parts.pdf.stacked import stacked
 
 

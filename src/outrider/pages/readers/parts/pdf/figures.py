@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
 
 FIGURE = re.compile(r"[-–—−]|n/?[am]|(?=.*\d)[\s$€£¥%()+\-–−.,'’\d*]{1,24}(?:%|x|bn|m|k|pp)?[)*]?", re.IGNORECASE)
 CURRENCY = re.compile(r"[$€£¥]\s*\(?")

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, replace
 
 from outrider.pages.readers.parts.pdf.layout import Block
-from outrider.pages.readers.parts.pdf.lines import SUPERSCRIPT, Line
+from outrider.pages.readers.parts.pdf.line import Line
+from outrider.pages.readers.parts.pdf.lines import SUPERSCRIPT
 
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 PLAIN = str.maketrans(RAISED, "0123456789")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from statistics import median
 
-from outrider.pages.readers.parts.pdf.lines import Line
+from outrider.pages.readers.parts.pdf.line import Line
 from outrider.pages.readers.parts.pdf.page import Page
 
 EDGE = 0.09  # of a page's height, at its top and bottom, where running heads and page numbers stand

@@ -1,20 +1,19 @@
-"""Lines of a PDF page as blocks: columns in reading order, tables, listings, items and paragraphs.
+"""Lines of a PDF page as blocks: tables, columns, listings, items and paragraphs.
 
-A page of a PDF is glyphs at places; what belongs together is guessed from the gaps. PDFium's order,
-which is that of the content, is right for nearly all files that programs write today, so it is only
-left where the lines jump about.
+A page of a PDF is glyphs at places; what belongs together is guessed from the gaps.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
 
 from outrider.pages.readers.parts.pdf.bidi import LEFTWARD, RIGHT_TO_LEFT
 from outrider.pages.readers.parts.pdf.figures import with_figures
-from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
+from outrider.pages.readers.parts.pdf.order import ordered
 from outrider.pages.readers.parts.pdf.painted import in_place
 from outrider.pages.readers.parts.pdf.scripts import downward
 from outrider.pages.readers.parts.pdf.stacked import stacked
@@ -41,7 +40,6 @@ KEPT = frozenset({"self", "well", "twenty", "thirty", "forty", "fifty", "sixty",
 WORD = 40  # characters that no word has: an address, or a script without spaces
 NEAR = 4  # letters by which the space between two cells may be off
 RAGGED = 3  # long lines from which on their edges tell anything
-DEEPEST = 12  # cuts of a page into columns and bands
 
 
 @dataclass
@@ -184,58 +182,6 @@ def _marked(line: Line) -> Line:
 def _level(one: Line, other: Line) -> bool:
     shared = min(one.top, other.top) - max(one.bottom, other.bottom)
     return shared > 0.6 * min(one.top - one.bottom, other.top - other.bottom)
-
-
-def ordered(lines: list[Line]) -> list[Line]:
-    """The lines in reading order: as they come, unless they jump upwards more often than columns explain."""
-    jumps = sum(after.bottom > before.top for before, after in pairwise(lines))
-    return list(_cut(lines, 0)) if jumps > max(4, len(lines) // 8) else lines
-
-
-def _cut(lines: list[Line], depth: int) -> Iterator[Line]:
-    """Bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
-    if len(lines) < 2 or depth >= DEEPEST:
-        yield from sorted(lines, key=lambda line: (-line.top, line.left))
-        return
-    size = median(line.size for line in lines)
-    columns = _split(lines, lambda line: (line.left, line.right), size)
-    if len(columns) < 2:
-        bands = _split(lines, lambda line: (-line.top, -line.bottom), 0.1 * size)
-        parts = bands if len(bands) > 1 else [sorted(lines, key=lambda line: (-line.top, line.left))]
-    else:
-        parts = columns
-    if len(parts) == 1:
-        yield from parts[0]
-        return
-    for part in parts if len(columns) > 1 else _joined(parts, size):
-        yield from _cut(part, depth + 1)
-
-
-def _joined(bands: list[list[Line]], size: float) -> list[list[Line]]:
-    """Bands next to each other under the same gutter together again, so that columns are cut as wholes."""
-    groups: list[list[Line]] = []
-    for band in bands:
-        both = [*groups[-1], *band] if groups else band
-        if groups and len(_split(both, lambda line: (line.left, line.right), size)) > 1:
-            groups[-1] = both
-        else:
-            groups.append(band)
-    return groups if len(groups) > 1 else bands
-
-
-def _split(lines: list[Line], extent: Callable[[Line], tuple[float, float]], gap: float) -> list[list[Line]]:
-    """The lines in groups between which nothing reaches."""
-    groups: list[list[Line]] = []
-    reach = 0.0
-    for line in sorted(lines, key=lambda line: extent(line)[0]):
-        start, end = extent(line)
-        if groups and start - reach <= gap:
-            groups[-1].append(line)
-            reach = max(reach, end)
-        else:
-            groups.append([line])
-            reach = end
-    return groups
 
 
 def _runs(lines: list[Line]) -> Iterator[Line | Block]:

@@ -8,13 +8,14 @@ import ctypes
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from statistics import median_low
 from typing import Any
 
 from outrider.pages.readers.parts.pdf.bidi import LEFTWARD, Letter, is_leftward, read_order, strays
 from outrider.pages.readers.parts.pdf.drawn import Box
+from outrider.pages.readers.parts.pdf.line import Cell, Line
 from outrider.pages.readers.parts.pdf.turn import Turn, quarters
 from outrider.pages.readers.parts.signs import shown, unset
 
@@ -46,54 +47,6 @@ SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 WHITE = 250  # of 255
 FAINT = 13  # of 255: ink that lets all but a twentieth of the paper through
 NAME = 128  # bytes of a font's name
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A piece of a line between wide gaps."""
-
-    text: str
-    left: float
-    right: float
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Characters on one height, in points from the page's lower left corner.
-
-    `hyphenated` lines end inside of a word; their hyphen is gone already. `ink` is `none` or `white` where the
-    characters are not drawn, or are so in white; `aslant` ones run another way than the page, and a rule stands
-    under `ruled` ones. `rows` are those of a table that stands in this place.
-    """
-
-    cells: tuple[Cell, ...]
-    bottom: float
-    top: float
-    size: float
-    bold: bool = False
-    mono: bool = False
-    hyphenated: bool = False
-    ink: str = ""
-    aslant: bool = False
-    ruled: bool = False
-    rows: tuple[tuple[str, ...], ...] = ()
-
-    @property
-    def text(self) -> str:
-        return " ".join(cell.text for cell in self.cells)
-
-    @property
-    def lettered(self) -> bool:
-        """Whether there is a letter or a digit in it."""
-        return any(map(str.isalnum, self.text)) or any(any(map(str.isalnum, cell)) for row in self.rows for cell in row)
-
-    @property
-    def left(self) -> float:
-        return self.cells[0].left if len(self.cells) == 1 else min(cell.left for cell in self.cells)
-
-    @property
-    def right(self) -> float:
-        return self.cells[0].right if len(self.cells) == 1 else max(cell.right for cell in self.cells)
 
 
 Place = tuple[float, float, float, float]  # left, bottom, right and top of a character

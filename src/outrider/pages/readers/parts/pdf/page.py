@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from outrider.pages.readers.parts.pdf.drawn import Box, Drawn, drawn
-from outrider.pages.readers.parts.pdf.lines import Cell, Characters, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
+from outrider.pages.readers.parts.pdf.lines import Characters
 from outrider.pages.readers.parts.pdf.links import Linked, linked, remarks
 from outrider.pages.readers.parts.pdf.scripts import leftward
 from outrider.pages.readers.parts.pdf.tables import Grid, grids

@@ -7,7 +7,7 @@ after the text that stands around them.
 import re
 from bisect import bisect_left
 
-from outrider.pages.readers.parts.pdf.lines import Line
+from outrider.pages.readers.parts.pdf.line import Line
 
 MARK = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙·–○\u2022\uf0b7-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|[.)](?:\d{1,3})")
 TURNED = re.compile(r"([.)])(\d{1,3})")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from outrider.pages.readers.parts.pdf.bidi import LEFTWARD, LETTER
-from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
 
 UPRIGHT = re.compile("[\u2e80-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]")
 TALL = 3.0  # times as high as it is wide: a line that runs from the top down

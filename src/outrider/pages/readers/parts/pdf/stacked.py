@@ -6,7 +6,8 @@ which ends a line for PDFium; the rest of the line becomes a third one.
 
 from dataclasses import replace
 
-from outrider.pages.readers.parts.pdf.lines import GAP, SMALLER, SUBSCRIPT, SUPERSCRIPT, Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
+from outrider.pages.readers.parts.pdf.lines import GAP, SMALLER, SUBSCRIPT, SUPERSCRIPT
 
 LONGEST = 12  # characters of an index
 BEFORE, BEHIND = 3.0, 0.3  # of the type size, by which an index may stand before, or behind, the end of its line

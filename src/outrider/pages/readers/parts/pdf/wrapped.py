@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from outrider.pages.readers.parts.pdf.lines import Cell, Line
+from outrider.pages.readers.parts.pdf.line import Cell, Line
 
 COLUMNS = (
     3  # fewer are text beside text more often than a table, unless their head is set off and their first cells short
