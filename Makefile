@@ -37,7 +37,7 @@ demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 
 # Two rows side by side: what waits for a browser leaves its processor to what computes. Chaos comes last, on its own.
 test: ahead lint
-	WORKERS=$(HALF) $(RUN)/python -m tests.together "$(MAKE)" "types layers unit conformance" "e2e miniwob"
+	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers unit conformance" "e2e miniwob"
 	$(MAKE) --no-print-directory scale
 
 # What npm has to fetch arrives while other tests run; who needs it waits for the rest, and says what went wrong.

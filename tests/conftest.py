@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-import postgres
-import sqlite
+from support.databases import postgres, sqlite
 
 # Properties are about results, never about speed: a busy machine must not fail them.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

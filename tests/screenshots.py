@@ -10,11 +10,11 @@ from pathlib import Path
 import anyio
 
 import browser_site
-import fakes
-from dashboard_desk import NARROW, WIDE, chromium, desk
-from dashboard_house import live_in, pages
 from outrider.app import open_app
 from outrider.settings import load
+from support.apps.dashboard_app import live_in, pages
+from support.apps.dashboard_browser import NARROW, WIDE, chromium, desk
+from support.fakes import http_servers
 
 STILL = "document.readyState === 'complete' && (document.getElementById('veil')?.hidden ?? true)"
 FOLDER = Path(".cache/screenshots")
@@ -25,7 +25,7 @@ async def main(folder: Path, names: tuple[str, ...]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept:
         home = Path(kept)
-        async with fakes.serve(browser_site.site()) as site, chromium() as browser:
+        async with http_servers.serve(browser_site.site()) as site, chromium() as browser:
             allowed = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
             values = {"toolsets": ["all"], "egress": allowed}
             async with open_app(load(values, environ={}, home=home, workspace=home)) as app:

@@ -102,10 +102,10 @@ PLAIN = {
 def files() -> dict[str, bytes]:
     """Suffix to body."""
     sys.path.append(str(TESTS))
-    from compound_files import compound  # ty: ignore[import-not-found]
-    from documents import all_kinds, zipped  # ty: ignore[import-not-found]
-    from pdf_files import coded  # ty: ignore[import-not-found]
-    from site_app import drawn  # ty: ignore[import-not-found]
+    from support.documents.compound_files import compound  # ty: ignore[import-not-found]
+    from support.documents.office_files import all_kinds, zipped  # ty: ignore[import-not-found]
+    from support.documents.pdf_files import coded  # ty: ignore[import-not-found]
+    from support.fakes.website import drawn  # ty: ignore[import-not-found]
 
     found = {SUFFIXES.get(name, name): body for name, body in all_kinds().items()}
     found["pdf"] = drawn(TABLE, [(72, 700, 10, "The old light"), (72, 40, 8, "2")], title="Lights")
@@ -126,7 +126,7 @@ def files() -> dict[str, bytes]:
 
 def _messages() -> dict[str, Any]:
     """What Outlook saves: plain, with HTML and an attachment, packed, a meeting, one in another, one of old."""
-    from outlook_files import SENT, attachment, message, person, properties, texts  # ty: ignore[import-not-found]
+    from support.documents.outlook_files import SENT, attachment, message, person, properties, texts  # ty: ignore[import-not-found]
 
     file, folder = attachment("a.txt", "text/plain", b"x"), "__properties_version1.0"
     inner = {folder: properties(8, p37050003=5), "__substg1.0_3701000D": message(24)}

@@ -116,8 +116,8 @@ class File:
 
     def problems(self, data: bytes) -> Iterator[str]:
         """Of the reader that the registry chooses; refusals say what to do."""
-        from documents import read  # ty: ignore[import-not-found]
         from outrider.core.errors import OutriderError
+        from support.documents.office_files import read  # ty: ignore[import-not-found]
 
         kind, _, body = data.partition(b"\n")
         try:

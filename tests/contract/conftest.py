@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import postgres
-from both_databases import Rows
+from support.databases import postgres
+from support.databases.both_databases import Rows
 
 PROGRAMS = postgres.found()
 # By file the tests that run on Postgres too: those of which the rows are the point. None means all of them.

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-import houses
-import postgres
-import turns
-from both_databases import Rows
 from outrider.core.context import Call
+from support.apps import loopback_app, replicas
+from support.databases import postgres
+from support.databases.both_databases import Rows
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.anyio
@@ -37,15 +36,17 @@ async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: po
     """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
     address = server.migrated()
     asked: list[str] = []
-    tea = houses.pages({"/tea": (200, {"cache-control": "max-age=3600"}, houses.article("Tea", "Steeped.").encode())})
+    tea = loopback_app.pages(
+        {"/tea": (200, {"cache-control": "max-age=3600"}, loopback_app.article("Tea", "Steeped.").encode())}
+    )
 
     async def site(scope: Any, receive: Any, send: Any) -> None:
         asked.append(scope.get("path", ""))
         await tea(scope, receive, send)
 
-    async with houses.opened(tmp_path / "one", site, more={"database": address}) as first:
+    async with loopback_app.opened(tmp_path / "one", site, more={"database": address}) as first:
         more = {"database": address, "egress": {"allow": [f"127.0.0.1:{first.site.rsplit(':', 1)[1]}"]}}
-        async with houses.opened(tmp_path / "two", more=more) as second:
+        async with loopback_app.opened(tmp_path / "two", more=more) as second:
             await first.app.call("addContent", MINE, content="Oolong is half oxidised.", metadata={"filename": "o"})
             await first.app.call("create_goal", MINE, goal="Drink tea")
             found = (await second.app.call("keywordSimilaritySearch", MINE, query="oxidised oolong")).data["results"]
@@ -65,8 +66,8 @@ async def test_two_houses_on_one_server_are_one_house(tmp_path: Path, server: po
 async def test_replicas_that_are_called_in_turns_are_as_many_houses(tmp_path: Path, server: postgres.Server):
     rows = Rows(server, replicas=3)
     rows.settle(tmp_path)
-    async with turns.opened(tmp_path, {"toolsets": ["planning"]}) as app:
-        assert isinstance(app, turns.Turns)
+    async with replicas.opened(tmp_path, {"toolsets": ["planning"]}) as app:
+        assert isinstance(app, replicas.Turns)
         assert [each.loaded.settings.data_dir.name for each in app.apps] == ["0", "1", "2"]
         for goal in ("one", "two", "three", "four"):
             await app.call("create_goal", MINE, goal=goal)

@@ -10,7 +10,6 @@ import anyio
 import pytest
 from mcp.types import CallToolResult, ImageContent, ResourceLink
 
-from browser_house import Desk, desk, said
 from outrider import toolsets
 from outrider.core.context import Call
 from outrider.core.discovery import find
@@ -18,6 +17,7 @@ from outrider.core.errors import AnswerNeeded, OutriderError
 from outrider.core.text import count_tokens
 from outrider.core.tool import Toolset
 from outrider.serve.content import tool_entry
+from support.apps.browser_app import Desk, desk, said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 90

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured
 from outrider.settings import load
 from outrider.workspace.sandbox.seccomp import supported
+from support.databases import sqlite
 
 pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 

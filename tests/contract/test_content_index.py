@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import postgres
 from outrider.content.keywords.engines.growing import GrowingIndex
 from outrider.content.keywords.engines.postgres import PostgresIndex
 from outrider.content.keywords.engines.tantivy import TantivyIndex
@@ -19,6 +18,7 @@ from outrider.content.keywords.index import Changes, Entry, Index, Mark
 from outrider.content.keywords.ranking import ranked
 from outrider.content.keywords.store_file import StoreFile
 from outrider.core.db import Database
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 ENGINES: dict[str, Callable[[Path], Index]] = {

@@ -7,13 +7,12 @@ from typing import Any
 import anyio
 import pytest
 
-import houses
-import turns
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused
 from outrider.core.result import Resource
 from outrider.toolsets.content_store import service_context
+from support.apps import loopback_app, replicas
 
 pytestmark = pytest.mark.anyio
 MINE, OTHERS = Call(session="mine"), Call(session="others")
@@ -25,7 +24,7 @@ TEN = [
 
 
 def opened(home: Path, **content: Any) -> Any:
-    return turns.opened(home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content})
+    return replicas.opened(home, {"toolsets": ["content_store", "web", "web_search_browse"], "content": content})
 
 
 async def say(app: App, tool: str, call: Call = MINE, **arguments: Any) -> dict[str, Any]:
@@ -363,15 +362,15 @@ async def test_a_file_that_is_too_large_is_told_before_it_is_read(home: Path):
 
 
 async def test_documents_become_markdown_and_pages_come_through_the_guard(home: Path):
-    site = houses.pages({"/tea": houses.article("All about tea", "Green tea is steeped. " * 20)})
-    async with houses.opened(home, site) as house:
+    site = loopback_app.pages({"/tea": loopback_app.article("All about tea", "Green tea is steeped. " * 20)})
+    async with loopback_app.opened(home, site) as house:
         page = await say(house.app, "addContent", file_url=f"{house.site}/tea")
         assert page["mimeType"] == "text/html"
         [hit] = await found(house.app, "steeped tea")
         assert (hit["title"], hit["source"]) == ("All about tea", f"{house.site}/tea")
         with pytest.raises(Refused):
             await house.app.call("addContent", MINE, file_url="http://169.254.169.254/latest/meta-data")
-        (app_workspace(house.app) / "p.html").write_text(houses.article("Local", "Words of a local file. " * 20))
+        (app_workspace(house.app) / "p.html").write_text(loopback_app.article("Local", "Words of a local file. " * 20))
         local = await say(house.app, "addContent", file_url="p.html")
         assert "<p>" not in local["preview"]
 
@@ -408,8 +407,8 @@ async def test_many_sessions_at_once_keep_their_own(home: Path):
 
 
 async def test_what_is_read_is_kept_and_can_be_found(home: Path):
-    site = houses.pages({"/tea": houses.article("All about tea", "Green tea is steeped. " * 20)})
-    async with houses.opened(home, site) as house:
+    site = loopback_app.pages({"/tea": loopback_app.article("All about tea", "Green tea is steeped. " * 20)})
+    async with loopback_app.opened(home, site) as house:
         url = f"{house.site}/tea"
         fetched = await house.app.call("web_fetch", MINE, url=url)
         content_id = fetched.meta["outrider/content_id"]
@@ -424,10 +423,10 @@ async def test_what_is_read_is_kept_and_can_be_found(home: Path):
 
 
 async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
-    bodies = {"/tea": houses.article("Tea", "It was green once. " * 20)}
-    async with houses.opened(home, houses.pages(bodies), more={"pages": {"max_age": 0}}) as house:
+    bodies = {"/tea": loopback_app.article("Tea", "It was green once. " * 20)}
+    async with loopback_app.opened(home, loopback_app.pages(bodies), more={"pages": {"max_age": 0}}) as house:
         first = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
-        bodies["/tea"] = houses.article("Tea", "It is black now. " * 20)
+        bodies["/tea"] = loopback_app.article("Tea", "It is black now. " * 20)
         second = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
         assert first.meta["outrider/content_id"] == second.meta["outrider/content_id"]
         assert await found(house.app, "green") == []
@@ -436,17 +435,17 @@ async def test_a_page_that_has_changed_is_kept_anew_under_its_id(home: Path):
 
 @pytest.mark.parametrize("more", [{"content": {"offer": False}}, {"toolsets": ["web"]}], ids=["off", "not served"])
 async def test_nothing_is_kept_where_nobody_wants_it(home: Path, more: dict[str, Any]):
-    site = houses.pages({"/tea": houses.article("Tea", "Words. " * 50)})
-    async with houses.opened(home, site, more=more) as house:
+    site = loopback_app.pages({"/tea": loopback_app.article("Tea", "Words. " * 50)})
+    async with loopback_app.opened(home, site, more=more) as house:
         fetched = await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
         assert "outrider/content_id" not in fetched.meta
         assert (await house.app.content.stores(MINE))[1] == 0
 
 
 async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path):
-    tea = houses.article("All about tea", "Green tea is steeped at eighty degrees. " * 5)
+    tea = loopback_app.article("All about tea", "Green tea is steeped at eighty degrees. " * 5)
     more = {"search": {"order": ["local"], "providers": {}, "keyless": False}, "pages": {"cache_bytes": 0}}
-    async with houses.opened(home, houses.pages({"/tea": tea}), more=more) as house:
+    async with loopback_app.opened(home, loopback_app.pages({"/tea": tea}), more=more) as house:
         await added(house.app, "steeped tea without an address")
         await house.app.call("web_fetch", MINE, url=f"{house.site}/tea")
         for tool in ("web_search", "websearch", "search"):
@@ -460,9 +459,9 @@ async def test_the_local_index_of_search_is_what_the_caller_has_kept(home: Path)
 async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text(home: Path, offered: bool):
     rows = "<tr><th>Kind<th>Degrees<tr><td>Green <b>steeped</b> tea<td>eighty"
     tea = f"<title>Tea</title><h2>Green <i>tea</i></h2><p>See <a href=/x>steeped tea</a>.</p><table>{rows}</table>"
-    site = houses.pages({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})
+    site = loopback_app.pages({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})
     search = {"order": ["local"], "providers": {}, "keyless": False}
-    async with houses.opened(home, site, more={"search": search, "content": {"offer": offered}}) as house:
+    async with loopback_app.opened(home, site, more={"search": search, "content": {"offer": offered}}) as house:
         for path in ("/old", "/tea"):
             await house.app.call("web_fetch", MINE, url=house.site + path)
         for tool in ("web_search", "websearch", "search"):

@@ -10,15 +10,15 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import EmptyResult, Request, TextContent, TextResourceContents
 
-import eras
-import sqlite
-from answers import error
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.core.errors import NotFound
 from outrider.core.prompting import CONTEXT_CHARS
 from outrider.serve.switch import SwitchParams
 from outrider.settings import load
+from support.apps import mcp_clients
+from support.databases import sqlite
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 STEP = {"description": "Search shops", "action": {"toolName": "websearch", "purpose": "find offers"}}
@@ -49,9 +49,9 @@ async def prompt(client: Client, name: str, arguments: Any = None, **of: Any) ->
     return content.text
 
 
-@pytest.mark.parametrize("era", eras.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.ERAS)
 async def test_every_toolset_tells_how_things_stand_as_resource_and_as_prompt(home: Path, era: str):
-    async with opened(home) as app, eras.connected(app.server(), era) as client:
+    async with opened(home) as app, mcp_clients.connected(app.server(), era) as client:
         listed = {str(each.uri) for each in (await client.list_resources()).resources}
         names = {each.name for each in (await client.list_prompts()).prompts}
         assert app.toolbox.toolsets
@@ -89,7 +89,7 @@ async def test_a_host_s_path_is_shown_where_the_operator_wants_that(home: Path):
 
 
 async def test_a_context_is_the_session_s_own_and_never_longer_than_its_limit(home: Path):
-    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
         for number in range(60):
             await client.call_tool("add_todo", {"name": f"{number} " + "x" * 200}, meta={"session_id": "long"})
         await client.call_tool("create_goal", {"goal": "Ship it"}, meta={"session_id": "long"})
@@ -120,7 +120,7 @@ async def test_the_content_store_and_other_toolsets_say_what_the_contract_shows(
 
 
 async def test_what_is_not_served_has_no_context(home: Path):
-    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
         assert [str(each.uri) for each in (await client.list_resources()).resources] == ["context://planning"]
         with pytest.raises(MCPError, match="no toolset 'workspace'"):
             await client.read_resource("context://workspace")
@@ -128,9 +128,9 @@ async def test_what_is_not_served_has_no_context(home: Path):
             await client.get_prompt("context_workspace")
 
 
-@pytest.mark.parametrize("era", eras.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.ERAS)
 async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
-    async with opened(home, "playbook") as app, eras.connected(app.server(), era) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connected(app.server(), era) as client:
         made = await client.call_tool("create_playbook", PRICES, meta=ANNA)
         assert not made.is_error
         await client.call_tool("create_playbook", PRICES | {"initialCommand": "again"}, meta=ANNA)
@@ -159,7 +159,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
     async with (
         opened(home, "playbook", assistant="anna") as app,
-        eras.connected(app.server(), eras.HANDSHAKE, message_handler=listen) as client,
+        mcp_clients.connected(app.server(), mcp_clients.HANDSHAKE, message_handler=listen) as client,
     ):
         assert client.server_capabilities.prompts
         assert client.server_capabilities.prompts.list_changed
@@ -171,7 +171,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
 
 
 async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
-    async with opened(home, "playbook", assistant="anna") as app, eras.connected(app.server()) as client:
+    async with opened(home, "playbook", assistant="anna") as app, mcp_clients.connected(app.server()) as client:
         await client.list_prompts()
         with anyio.fail_after(20):
             async with client.listen(prompts_list_changed=True) as events:
@@ -194,7 +194,7 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
 
 
 async def test_without_an_assistant_the_error_says_what_the_host_must_do(home: Path):
-    async with opened(home, "playbook") as app, eras.connected(app.server()) as client:
+    async with opened(home, "playbook") as app, mcp_clients.connected(app.server()) as client:
         refused = await client.call_tool("list_playbooks", {})
         assert error(refused)["code"] == "context_missing"
         assert "--assistant" in error(refused)["hint"]
@@ -205,12 +205,12 @@ async def switch(client: Client, **params: Any) -> None:
     await client.session.send_request(request, EmptyResult)
 
 
-@pytest.mark.parametrize("era", [eras.HANDSHAKE, eras.OLDEST])
+@pytest.mark.parametrize("era", [mcp_clients.HANDSHAKE, mcp_clients.OLDEST])
 async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost(home: Path, era: str):
     async with (
         opened(home, "planning", "playbook") as app,
-        eras.connected(app.server(), era) as client,
-        eras.connected(app.server(), era) as other,
+        mcp_clients.connected(app.server(), era) as client,
+        mcp_clients.connected(app.server(), era) as other,
     ):
         await switch(client, sessionId="one", assistantId="anna")
         await client.call_tool("create_goal", {"goal": "First"})
@@ -226,7 +226,7 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
 
 
 async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_instead(home: Path):
-    async with opened(home, "planning") as app, eras.connected(app.server()) as client:
+    async with opened(home, "planning") as app, mcp_clients.connected(app.server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
             await switch(client, sessionId="one")
 
@@ -234,7 +234,7 @@ async def test_where_connections_hold_nothing_the_host_is_told_what_to_send_inst
 async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
     async with (
         opened(home, "content_store", "planning", "web-search", names="builtin") as app,
-        eras.connected(app.server()) as client,
+        mcp_clients.connected(app.server()) as client,
     ):
         names = {each.name for each in (await client.list_tools()).tools}
         assert {"builtin_planning__add_todo", "builtin_content_store__addContent"} <= names

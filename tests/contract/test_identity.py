@@ -13,15 +13,14 @@ import pytest
 from mcp import MCPError
 from mcp.types import ElicitResult, EmptyResult, InputRequiredResult, Request
 
-import fakes
-import houses
-import identity_house
-from answers import error
-from eras import Person
-from identity_house import Team, knock
 from outrider.cli.recognising import recognising
 from outrider.identity import secret
 from outrider.serve.switch import SwitchParams
+from support.apps import identity_app, loopback_app
+from support.apps.identity_app import Team, knock
+from support.apps.mcp_clients import Person
+from support.fakes import http_servers
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 OWN = "operators-own-token"
@@ -30,12 +29,12 @@ OWN = "operators-own-token"
 @pytest.fixture(scope="module")
 async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Team]:
     home = tmp_path_factory.mktemp("team")
-    async with identity_house.opened(home, serve={"token": OWN}, data_dir=str(home / "data")) as opened:
+    async with identity_app.opened(home, serve={"token": OWN}, data_dir=str(home / "data")) as opened:
         yield opened
 
 
 async def test_the_doctor_says_that_nobody_could_come_in_yet_and_that_one_key_opens_everything(home: Path):
-    async with identity_house.opened(home, serve={"token": OWN}) as empty:
+    async with identity_app.opened(home, serve={"token": OWN}) as empty:
         found = {each.what: each for each in [each async for each in recognising(empty.app)]}
     none = found["identity: 0 tokens are good"]
     assert none.state == "bad"
@@ -120,10 +119,12 @@ async def test_a_viewer_reads_pages_and_saves_no_pictures(home: Path):
     picture = (200, {"content-type": "image/png"}, b"\x89PNG\r\n\x1a\n")
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(
-            fakes.serve(houses.pages({"/page": houses.article("Tea", "It is made of leaves."), "/tea.png": picture}))
+            http_servers.serve(
+                loopback_app.pages({"/page": loopback_app.article("Tea", "It is made of leaves."), "/tea.png": picture})
+            )
         )
         allowed = {"allow": [site.removeprefix("http://")]}
-        team = await stack.enter_async_context(identity_house.opened(home, egress=allowed, toolsets=["web"]))
+        team = await stack.enter_async_context(identity_app.opened(home, egress=allowed, toolsets=["web"]))
         client = await stack.enter_async_context(team.as_(await team.holds("vera", "acme", role="viewer")))
         page = await client.call_tool("web_fetch", {"url": f"{site}/page"})
         refused = [

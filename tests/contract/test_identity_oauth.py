@@ -13,12 +13,6 @@ from mcp import Client
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import streamable_http_client
 
-import fakes
-import identity_house
-import identity_provider
-from answers import error
-from identity_house import Team, knock
-from identity_provider import RESOURCE, Provider
 from outrider.cli.recognising import recognising
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
@@ -29,6 +23,11 @@ from outrider.identity.identity import Identity
 from outrider.identity.keys import FRESH, LASTING, PAUSE
 from outrider.identity.principal import Unrecognised
 from outrider.identity.settings import IdentitySettings
+from support.apps import identity_app
+from support.apps.identity_app import Team, knock
+from support.fakes import http_servers, identity_provider
+from support.fakes.identity_provider import RESOURCE, Provider
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
@@ -38,7 +37,7 @@ TOOLS = {"tools:plan": ["planning"], "tools:all": ["all"]}
 @pytest.fixture(scope="module")
 async def provider() -> AsyncGenerator[Provider]:
     made = Provider()
-    async with fakes.serve(made.app()) as url:
+    async with http_servers.serve(made.app()) as url:
         made.url = url
         yield made
 
@@ -53,7 +52,7 @@ async def team(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> 
         "toolset_scopes": TOOLS,
         "workspaces_claim": "groups",
     }
-    async with identity_house.opened(home, identity={"oauth": oauth}, data_dir=str(home / "data")) as opened:
+    async with identity_app.opened(home, identity={"oauth": oauth}, data_dir=str(home / "data")) as opened:
         yield opened
 
 
@@ -207,7 +206,7 @@ async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_ca
 ):
     wanted = {"scopes": ["tools"], "toolset_scopes": TOOLS, "workspaces_claim": "groups"}
     with anyio.fail_after(60):
-        async with identity_house.opened_at_its_own_address(home, provider.url, **wanted) as team:
+        async with identity_app.opened_at_its_own_address(home, provider.url, **wanted) as team:
             auth = ClientCredentialsOAuthProvider(f"{team.url}/mcp", Memory(), "desk", "secret", issuer=provider.url)
             async with (
                 httpx2.AsyncClient(auth=auth, timeout=30) as http,
@@ -222,10 +221,10 @@ async def test_a_client_finds_the_provider_by_itself_and_asks_for_more_when_a_ca
 
 async def test_without_the_provider_callers_are_told_to_come_back_and_not_to_throw_their_token_away(home: Path):
     provider = Provider(down=True)
-    async with fakes.serve(provider.app()) as url:
+    async with http_servers.serve(provider.app()) as url:
         provider.url = url
         oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
-        async with identity_house.opened(home, identity={"oauth": oauth}) as team:
+        async with identity_app.opened(home, identity={"oauth": oauth}) as team:
             reply = await knock(f"{team.url}/mcp", good(provider))
             ours = await knock(f"{team.url}/mcp", await team.holds("ann", "acme"))
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
@@ -262,7 +261,7 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
     provider, clock = Provider(), Clock()
-    async with fakes.serve(provider.app()) as url:
+    async with http_servers.serve(provider.app()) as url:
         provider.url = url
         oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
         settings = IdentitySettings.model_validate({"oauth": oauth})
@@ -356,7 +355,7 @@ async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(des
 
 async def test_metadata_of_another_issuer_is_not_believed(desk: Desk):
     other = Provider()
-    async with fakes.serve(other.app()) as url:
+    async with http_servers.serve(other.app()) as url:
         other.url = "https://evil.example"
         oauth = {"issuer": url, "resource": RESOURCE, "workspaces_claim": "groups"}
         database, http = Database.file(Path("b.db")), Http(Guard(EgressSettings()))

@@ -11,11 +11,6 @@ import anyio
 import pytest
 from mcp import Client
 
-import agent_house
-import identity_house
-from agent_house import Model, Turn
-from answers import error
-from identity_house import Team
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import AnswerNeeded
@@ -23,6 +18,10 @@ from outrider.core.grant import Grant
 from outrider.core.questions import Answer
 from outrider.identity.counters import Counters
 from outrider.settings import load
+from support.apps import agents_app, identity_app
+from support.apps.agents_app import Model, Turn
+from support.apps.identity_app import Team
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400
@@ -40,15 +39,15 @@ async def opened(
 ) -> AsyncGenerator[Team]:
     """A served house with these agents, under these quotas; `price` is the model's."""
     async with AsyncExitStack() as stack:
-        flags = await stack.enter_async_context(agent_house.serving(Model(script)))
+        flags = await stack.enter_async_context(agents_app.serving(Model(script)))
         flags["models"]["profiles"]["scripted"] |= {"price": price} if price else {}
         flags |= {"identity": {"tokens": True, "quotas": quotas or {}}, "data_dir": str(home / "data")} | more
         team = await stack.enter_async_context(
-            identity_house.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+            identity_app.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
         )
         team.app.catalogue.home.mkdir(parents=True)
         for name, head in agents.items():
-            (team.app.catalogue.home / f"{name}.md").write_text(agent_house.agent_file(name, **head))
+            (team.app.catalogue.home / f"{name}.md").write_text(agents_app.agent_file(name, **head))
         await team.app.toolbox.refresh()
         yield team
 
@@ -267,9 +266,9 @@ async def test_whichever_process_takes_a_run_up_acts_as_whoever_began_it_and_no_
     clerk = {"tools": ["create_goal", "createStore"], "stakes": {"create_goal": "high"}}
     model = Model({"clerk": GOAL})
     with anyio.fail_after(120):
-        async with agent_house.serving(model) as flags:
+        async with agents_app.serving(model) as flags:
             flags |= {"data_dir": str(home / "data")}
-            before, after = (agent_house.living(home, model, flags, {"clerk": clerk}) for _ in range(2))
+            before, after = (agents_app.living(home, model, flags, {"clerk": clerk}) for _ in range(2))
             async with before as house:
                 with pytest.raises(AnswerNeeded) as asked:
                     await house.app.call("run_clerk", call, query="go")

@@ -12,18 +12,16 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
-import agent_house
-import fakes
-import houses
-import identity_house
-from agent_house import Model, Turn
-from answers import error
-from identity_house import Team
 from outrider import toolsets
 from outrider.agents.evaluations.evaluation import Record
 from outrider.core.context import Call
 from outrider.core.discovery import find
 from outrider.core.tool import Tool, Toolset
+from support.apps import agents_app, identity_app, loopback_app
+from support.apps.agents_app import Model, Turn
+from support.apps.identity_app import Team
+from support.fakes import http_servers
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 90
@@ -58,17 +56,17 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
     home = tmp_path_factory.mktemp("team")
     model = Model({"keeper": [Turn(text=f"I know of the {SECRET}.")]})
     async with AsyncExitStack() as stack:
-        flags = await stack.enter_async_context(agent_house.serving(model))
-        page = houses.article("A page", f"It tells of the {SECRET}.")
-        site = await stack.enter_async_context(fakes.serve(houses.pages({"/page": page})))
+        flags = await stack.enter_async_context(agents_app.serving(model))
+        page = loopback_app.article("A page", f"It tells of the {SECRET}.")
+        site = await stack.enter_async_context(http_servers.serve(loopback_app.pages({"/page": page})))
         flags["egress"]["allow"] += [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]
         flags |= {"tools": {"stakes": {"*": "never_ask"}}, "data_dir": str(home / "data")}
         team = await stack.enter_async_context(
-            identity_house.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
+            identity_app.opened(home, environ={"SCRIPTED_KEY": "sk-scripted"}, **flags)
         )
         agents = team.app.catalogue.home
         agents.mkdir(parents=True)
-        (agents / "keeper.md").write_text(agent_house.agent_file("keeper"))
+        (agents / "keeper.md").write_text(agents_app.agent_file("keeper"))
         await team.app.toolbox.refresh()
         made = World(team, site)
         with anyio.fail_after(PATIENCE):

@@ -6,17 +6,17 @@ from typing import Any
 import anyio
 import pytest
 
-import turns
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound
+from support.apps import replicas
 
 pytestmark = pytest.mark.anyio
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 
 
 def opened(home: Path) -> Any:
-    return turns.opened(home, {"toolsets": ["planning"]})
+    return replicas.opened(home, {"toolsets": ["planning"]})
 
 
 async def state(app: App, call: Call = MINE) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import turns
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
 from outrider.core.result import Resource
+from support.apps import replicas
 
 pytestmark = pytest.mark.anyio
 ANNA, BERT = Call(session="s", assistant="anna"), Call(session="s", assistant="bert")
@@ -32,7 +32,7 @@ PRICES = {
 
 
 def opened(home: Path) -> Any:
-    return turns.opened(home, {"toolsets": ["planning", "playbook"]})
+    return replicas.opened(home, {"toolsets": ["planning", "playbook"]})
 
 
 async def kept(app: App, call: Call = ANNA, **changes: Any) -> str:

@@ -11,12 +11,12 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ElicitResult, ErrorData, InputRequiredResult
 
-import fakes
-import parrot
-import warmed
-from answers import error, said
 from outrider.serve.http import http_app
 from outrider.serve.mcp import mcp_server
+from support.apps import echo_toolset
+from support.fakes import http_servers
+from support.processes import prefork
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 
@@ -26,13 +26,13 @@ WAYS = [(transport, mode) for transport in ("memory", "stdio", "http") for mode 
 
 @asynccontextmanager
 async def in_memory(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    async with Client(mcp_server(*parrot.house(folder)), mode=mode, **options) as client:
+    async with Client(mcp_server(*echo_toolset.house(folder)), mode=mode, **options) as client:
         yield client
 
 
 @asynccontextmanager
 async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    program, *arguments = warmed.command("parrot", folder)
+    program, *arguments = prefork.command("support.apps.echo_toolset", folder)
     command = StdioServerParameters(command=program, args=arguments)
     async with Client(command, mode=mode, **options) as client:
         yield client
@@ -40,8 +40,8 @@ async def over_stdio(folder: Path, mode: str, **options: Any) -> AsyncGenerator[
 
 @asynccontextmanager
 async def over_http(folder: Path, mode: str, **options: Any) -> AsyncGenerator[Client]:
-    app = http_app({"": mcp_server(*parrot.house(folder))})
-    async with fakes.serve(app) as url, Client(f"{url}/mcp", mode=mode, **options) as client:
+    app = http_app({"": mcp_server(*echo_toolset.house(folder))})
+    async with http_servers.serve(app) as url, Client(f"{url}/mcp", mode=mode, **options) as client:
         yield client
 
 
@@ -226,13 +226,13 @@ async def test_a_consent_cannot_be_moved_to_other_arguments(tmp_path: Path):
 
 
 async def test_stakes_are_set_by_the_operator(tmp_path: Path):
-    server = mcp_server(*parrot.house(tmp_path, stakes={"fly": "never_ask"}))
+    server = mcp_server(*echo_toolset.house(tmp_path, stakes={"fly": "never_ask"}))
     async with Client(server) as client:
         assert (await client.call_tool("fly", {"where": "sea"})).content[0].text == "flew to sea for default"
 
 
 async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path: Path):
-    server = mcp_server(*parrot.house(tmp_path), style="builtin")
+    server = mcp_server(*echo_toolset.house(tmp_path), style="builtin")
     async with Client(server) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         results = [await client.call_tool(name, {"text": "a"}) for name in ("builtin_parrot__say", "say")]
@@ -241,7 +241,7 @@ async def test_builtin_names_are_listed_and_both_styles_are_understood(tmp_path:
 
 
 async def test_artifacts_are_resources(tmp_path: Path):
-    async with parrot.keeping(tmp_path) as (toolbox, artifacts):
+    async with echo_toolset.keeping(tmp_path) as (toolbox, artifacts):
         kept = await artifacts.save(b"\x89PNG", name="a.png", mime_type="image/png", session="s")
         await artifacts.save(b"not yours", name="b.png", mime_type="image/png", session="other")
         async with Client(mcp_server(toolbox, artifacts, session="s")) as client:

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-import fakes
-import providers
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
 from outrider.core.http import Http
@@ -18,6 +16,7 @@ from outrider.search import Query, Search, SearchSettings
 from outrider.search.access import known
 from outrider.search.failures import KINDS
 from outrider.search.links import within_site
+from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
@@ -56,7 +55,7 @@ class Alone:
     """One provider, and nobody to fail over to."""
 
     search: Search
-    behaviour: providers.Behaviour
+    behaviour: search_providers.Behaviour
 
     async def failure(self, query: Query) -> dict[str, Any]:
         """How its only attempt failed."""
@@ -67,15 +66,17 @@ class Alone:
 
 @asynccontextmanager
 async def alone(
-    name: str, *, keyed: bool = True, behaviour: providers.Behaviour | None = None, **more: Any
+    name: str, *, keyed: bool = True, behaviour: search_providers.Behaviour | None = None, **more: Any
 ) -> AsyncGenerator[Alone]:
-    assert name in providers.ANSWERS, f"teach tests/providers.py how {name} speaks"
-    behaviour = behaviour or providers.Behaviour()
+    assert name in search_providers.ANSWERS, f"teach tests/support/fakes/search_providers.py how {name} speaks"
+    behaviour = behaviour or search_providers.Behaviour()
     others = sorted(set(known()) - {name})
-    async with fakes.serve(providers.app(behaviour)) as url:
+    async with http_servers.serve(search_providers.app(behaviour)) as url:
         http = Http(Guard())
-        key = providers.KEY if keyed else ""
-        settings = SearchSettings(providers=providers.settings(url, name, key=key, rate=1000, **more), disabled=others)
+        key = search_providers.KEY if keyed else ""
+        settings = SearchSettings(
+            providers=search_providers.settings(url, name, key=key, rate=1000, **more), disabled=others
+        )
         try:
             yield Alone(Search(http, settings, None, clock=lambda: NOW), behaviour)
         finally:
@@ -83,7 +84,7 @@ async def alone(
 
 
 def test_every_way_to_fail_is_expected_somewhere():
-    assert set(providers.WAYS) | set(providers.STATUSES) | set(providers.BROKEN) == set(EXPECTED)
+    assert set(search_providers.WAYS) | set(search_providers.STATUSES) | set(search_providers.BROKEN) == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", sorted(known()))
@@ -98,7 +99,7 @@ def test_every_provider_says_how_to_get_access(name):
 
 @pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
 async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
-    behaviour = providers.Behaviour(greedy=True)
+    behaviour = search_providers.Behaviour(greedy=True)
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea", mode=mode, count=4))
     assert found.provider == name
@@ -136,7 +137,7 @@ async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_nothing_found_is_an_answer(name, keyed):
-    behaviour = providers.Behaviour(ways={name: "empty"})
+    behaviour = search_providers.Behaviour(ways={name: "empty"})
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea"))
     assert found.hits == ()
@@ -157,7 +158,7 @@ async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, key
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
-    behaviour = providers.Behaviour(ways={name: "hang"})
+    behaviour = search_providers.Behaviour(ways={name: "hang"})
     async with alone(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "timeout"
@@ -166,7 +167,7 @@ async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
 async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed):
-    behaviour = providers.Behaviour(ways={name: "429"}, headers={name: {"retry-after": "17"}})
+    behaviour = search_providers.Behaviour(ways={name: "429"}, headers={name: {"retry-after": "17"}})
     async with alone(name, keyed=keyed, behaviour=behaviour) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["error"].retry_after == 17
@@ -214,30 +215,33 @@ async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog):
     caplog.set_level(logging.DEBUG)
-    echo = {"error": {"message": f"bad key {providers.KEY}", "code": providers.KEY}, "key": providers.KEY}
-    page = f"<html><title>{providers.KEY}</title>{providers.KEY[:12]} is no key</html>"
+    echo = {
+        "error": {"message": f"bad key {search_providers.KEY}", "code": search_providers.KEY},
+        "key": search_providers.KEY,
+    }
+    page = f"<html><title>{search_providers.KEY}</title>{search_providers.KEY[:12]} is no key</html>"
     async with alone(name) as one:
-        for body in (echo, {"message": f"https://x.example/?api_key={providers.KEY}"}, page):
+        for body in (echo, {"message": f"https://x.example/?api_key={search_providers.KEY}"}, page):
             one.behaviour.bodies[name] = body
             for status in ("ok", "400", "401", "403", "422", "429", "500"):
                 one.behaviour.ways[name] = status
                 error = (await one.failure(Query("tea")))["error"]
                 texts = (str(error), error.hint, repr(error), str(error.to_dict()), repr(vars(one.search)), caplog.text)
-                assert not any(providers.KEY[:12] in text for text in texts), status
+                assert not any(search_providers.KEY[:12] in text for text in texts), status
                 assert error.__cause__ is None
 
 
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_key_in_a_result_is_masked(name):
     async with alone(name) as one:
-        found = await one.search.find(Query(f"{providers.KEY} leaked", count=3))
+        found = await one.search.find(Query(f"{search_providers.KEY} leaked", count=3))
     assert found.hits
-    assert providers.KEY.lower() not in repr(found).lower()
+    assert search_providers.KEY.lower() not in repr(found).lower()
 
 
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_wrong_key_is_an_auth_failure(name):
-    async with alone(name, behaviour=providers.Behaviour(key="another-key-entirely")) as one:
+    async with alone(name, behaviour=search_providers.Behaviour(key="another-key-entirely")) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
     assert known()[name].remedy in attempt["error"].hint
@@ -246,7 +250,7 @@ async def test_a_wrong_key_is_an_auth_failure(name):
 @pytest.mark.parametrize("name", SECRET)
 async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
     key = "k\u00e9y-\u2603-with-a-snowman"
-    async with alone(name, behaviour=providers.Behaviour(key="x"), api_key=key) as one:
+    async with alone(name, behaviour=search_providers.Behaviour(key="x"), api_key=key) as one:
         attempt = await one.failure(Query("tea"))
     assert attempt["outcome"] == "auth"
     assert "snowman" not in str(attempt["error"].to_dict())

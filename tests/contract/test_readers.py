@@ -10,7 +10,7 @@ from outrider.core.errors import OutriderError
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
 from outrider.pages.registry import readers
-from site_app import FOLDER, PNG, pdf
+from support.fakes.website import FOLDER, PNG, pdf
 
 URL = "https://harbour.example/file"
 BODIES = {

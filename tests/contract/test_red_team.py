@@ -8,12 +8,12 @@ from urllib.parse import quote_plus
 import anyio
 import pytest
 
-import agent_tools
-from agent_tools import lines
-from answers import error, said
-from eras import HANDSHAKE, connected
-from injections import Lured, each, lured, obeys, order, page
-from model_apis import WIRES, Turn
+from support.apps import agent_tools
+from support.apps.agent_tools import lines
+from support.apps.mcp_clients import HANDSHAKE, connected
+from support.fakes.model_apis import WIRES, Turn
+from support.fakes.prompt_injections import Lured, each, lured, obeys, order, page
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 READS: dict[str, Any] = {"tools": ["web_fetch", "look"]}

@@ -10,13 +10,13 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ProgressNotification
 
-import agent_house
-import fakes
-from agent_house import AgentHouse, Turn
-from answers import error, said
-from both_databases import Rows
-from eras import ERAS, HANDSHAKE, NEWEST, connected
 from outrider.serve.http import http_app
+from support.apps import agents_app
+from support.apps.agents_app import AgentHouse, Turn
+from support.apps.mcp_clients import ERAS, HANDSHAKE, NEWEST, connected
+from support.databases.both_databases import Rows
+from support.fakes import http_servers
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 OUTPUT = "application/vnd.dust.tool-output"
@@ -57,7 +57,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGe
     """One house for all tests of this file: its engine takes seconds to open."""
     home = tmp_path_factory.mktemp("house")
     rows.settle(home)
-    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 
 
@@ -148,7 +148,7 @@ async def noting(house: AgentHouse, era: str) -> AsyncGenerator[tuple[Client, li
 async def served(house: AgentHouse, **options: Any) -> AsyncGenerator[Client]:
     """A client of the newest protocol over HTTP."""
     with anyio.fail_after(60):
-        async with fakes.serve(http_app(house.app.servers())) as url, Client(f"{url}/mcp", **options) as caller:
+        async with http_servers.serve(http_app(house.app.servers())) as url, Client(f"{url}/mcp", **options) as caller:
             yield caller
 
 

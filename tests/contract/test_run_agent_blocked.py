@@ -14,17 +14,17 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, InputRequiredResult, ProgressNotification
 
-import agent_house
-import fakes
-from agent_house import AgentHouse, Turn
-from answers import said
-from both_databases import Rows
-from eras import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
 from outrider.agents.approvals import Questions
 from outrider.core import blocked
 from outrider.serve.http import http_app
 from outrider.serve.mcp import Pause, mcp_server
 from outrider.serve.seal import security
+from support.apps import agents_app
+from support.apps.agents_app import AgentHouse, Turn
+from support.apps.mcp_clients import CAPABILITIES, ERAS, HANDSHAKE, NEWEST, OLDEST, Person, connected, filled, says
+from support.databases.both_databases import Rows
+from support.fakes import http_servers
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 FIELDS = "outrider/fields"
@@ -65,7 +65,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory, rows: Rows) -> AsyncGe
     """One house for all tests of this file."""
     home = tmp_path_factory.mktemp("house")
     rows.settle(home)
-    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
+    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as opened:
         yield opened
 
 
@@ -175,7 +175,7 @@ async def test_a_person_is_asked_over_http_behind_a_token(house: AgentHouse):
     headers = {"authorization": "Bearer t0ken", "x-api-user-email": "ann@a.example"}
     with anyio.fail_after(60):
         async with (
-            fakes.serve(web) as url,
+            http_servers.serve(web) as url,
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http), elicitation_callback=person) as caller,
         ):

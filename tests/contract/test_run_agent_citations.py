@@ -8,12 +8,11 @@ from typing import Any
 import anyio
 import pytest
 
-import agent_house
-import fakes
-import providers
-from agent_house import Turn
-from eras import NEWEST, connected
 from outrider.core.citations import pool
+from support.apps import agents_app
+from support.apps.agents_app import Turn
+from support.apps.mcp_clients import NEWEST, connected
+from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 REFERENCE = re.compile(r"^\[([a-z0-9]{3})\]", re.MULTILINE)
@@ -45,12 +44,12 @@ AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "chief":
 @pytest.mark.parametrize("agent", ["scout", "chief"])
 async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, agent: str):
     meta: Any = {"stepContext": {"citationsOffset": 640, "citationsCount": 64}}
-    async with fakes.serve(providers.app(providers.Behaviour())) as url:
-        search = {"providers": providers.settings(url, "brave"), "order": ["brave"], "keyless": False}
+    async with http_servers.serve(search_providers.app(search_providers.Behaviour())) as url:
+        search = {"providers": search_providers.settings(url, "brave"), "order": ["brave"], "keyless": False}
         settings = {"data_dir": str(home / "data"), "search": search}
         with anyio.fail_after(90):
             async with (
-                agent_house.opened(home, SCRIPT, AGENTS, **settings) as house,
+                agents_app.opened(home, SCRIPT, AGENTS, **settings) as house,
                 connected(house.app.server(), NEWEST) as caller,
             ):
                 result = await caller.call_tool(f"run_{agent}", {"query": "tea?"}, meta=meta)

@@ -11,13 +11,13 @@ import pytest
 from mcp import Client
 from mcp.types import InputRequiredResult
 
-import agent_house
-import fakes
-from agent_house import AgentHouse, Model, Turn
-from answers import said
-from eras import NEWEST, Person, connected, filled
 from outrider.core.context import Call
 from outrider.serve.http import http_app
+from support.apps import agents_app
+from support.apps.agents_app import AgentHouse, Model, Turn
+from support.apps.mcp_clients import NEWEST, Person, connected, filled
+from support.fakes import http_servers
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 WRITER = {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}
@@ -32,9 +32,9 @@ AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools": ["run_
 async def lives(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
     """As many lives of one house as are wanted: the same home and model, one after another."""
     model = Model(SCRIPT)
-    async with agent_house.serving(model) as flags:
+    async with agents_app.serving(model) as flags:
         flags |= {"data_dir": str(home / "data")}
-        yield [agent_house.living(home, model, flags, AGENTS, **settings) for _ in range(count)]
+        yield [agents_app.living(home, model, flags, AGENTS, **settings) for _ in range(count)]
 
 
 async def test_a_question_is_answered_after_everything_was_stopped_and_started_again(home: Path):
@@ -57,7 +57,7 @@ async def test_a_call_that_has_waited_long_enough_comes_back_without_its_agent(h
     script = {"slow": [Turn(text="at last", until=held)]}
     settings = {"data_dir": str(home / "data"), "run_agent": {"detach_seconds": 0.5}}
     with anyio.fail_after(60):
-        async with agent_house.opened(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
+        async with agents_app.opened(home, script, {"slow": {}}, **settings) as house, client(house) as caller:
             detached = await caller.call_tool("run_slow", {"query": "take your time"})
             run = detached.meta["outrider/run"]
             held.set()
@@ -80,8 +80,8 @@ async def test_a_connection_that_is_lost_leaves_the_run_running(home: Path):
     script = {"slow": [Turn(text="finished alone", until=held)]}
     with anyio.fail_after(60):
         async with (
-            agent_house.opened(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
-            fakes.serve(http_app(house.app.servers())) as url,
+            agents_app.opened(home, script, {"slow": {}}, data_dir=str(home / "data")) as house,
+            http_servers.serve(http_app(house.app.servers())) as url,
         ):
             with pytest.raises(httpx2.ReadTimeout):
                 await lost(url)

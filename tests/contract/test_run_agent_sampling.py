@@ -9,12 +9,12 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageRequestParams, CreateMessageResult, TextContent
 
-import sqlite
-from agent_house import agent_file
-from answers import error, said
-from eras import HANDSHAKE, NEWEST, OLDEST, connected
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.apps.agents_app import agent_file
+from support.apps.mcp_clients import HANDSHAKE, NEWEST, OLDEST, connected
+from support.databases import sqlite
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 OLDER = [HANDSHAKE, OLDEST]

@@ -7,8 +7,8 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from answers import error, said
-from web_eval_house import opened
+from support.apps.web_eval_app import opened
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 NOWHERE = "http://127.0.0.1:9"

@@ -6,24 +6,26 @@ import anyio
 import pytest
 from mcp import Client
 
-import houses
-from answers import said
 from outrider.core.citations import pool
 from outrider.core.context import Call
 from outrider.core.result import Image, Resource
+from support.apps import loopback_app
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 
 KIND = "application/vnd.dust.tool-output."
-SITE = houses.pages(
+SITE = loopback_app.pages(
     {
-        "/a": houses.article("Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")),
-        "/b": houses.article("Page B", "Beta comes second and says so at length. " * 10),
-        "/huge": houses.article("Huge", *(f"Sentence {n} of a page that does not end soon. " * 10 for n in range(600))),
+        "/a": loopback_app.article("Page A", "Alpha has a lot to say about beginnings. " * 10, links=("/b", "/c?x=1")),
+        "/b": loopback_app.article("Page B", "Beta comes second and says so at length. " * 10),
+        "/huge": loopback_app.article(
+            "Huge", *(f"Sentence {n} of a page that does not end soon. " * 10 for n in range(600))
+        ),
         "/listing": "<main><h1>Listing</h1><p>A listing.</p><pre>"
         + "\n".join(f"line_{n} = compute(value_{n}, other_{n})" for n in range(4_000))
         + "</pre></main>",
-        "/many": houses.article("Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))),
+        "/many": loopback_app.article("Many", "Links follow here. " * 20, links=tuple(f"/page{n}" for n in range(70))),
         "/empty": "<html><body></body></html>",
         "/secret": (403, {}, b"no"),
     }
@@ -31,7 +33,7 @@ SITE = houses.pages(
 
 
 async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Path):
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         result = await house.app.call("websearch", query="fox")
     *hits, asked = result.content
     assert len(hits) == 16
@@ -43,7 +45,7 @@ async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Pat
 
 
 async def test_references_are_never_given_twice_within_one_message(home: Path):
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         given = []
         for page in (1, 2):
             result = await house.app.call("websearch", Call(message="m1"), query="fox", page=page)
@@ -54,7 +56,7 @@ async def test_references_are_never_given_twice_within_one_message(home: Path):
 
 
 async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
-    async with houses.opened(home, names=("serper",)) as house:
+    async with loopback_app.opened(home, names=("serper",)) as house:
         first = await house.app.call("websearch", query="fox")
         second = await house.app.call("websearch", query="fox", page=2)
     urls = [row["url"] for result in (first, second) for row in result.data["results"]]
@@ -63,20 +65,20 @@ async def test_the_second_page_goes_on_where_the_first_ended(home: Path):
 
 async def test_a_host_may_reserve_references_and_share_the_results_of_a_step(home: Path):
     call = Call(citations=(100, 6), extra={"websearchResultCount": 6})
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         result = await house.app.call("websearch", call, query="fox")
     assert [row["reference"] for row in result.data["results"]] == list(pool()[100:106])
 
 
 async def test_no_results_leave_only_the_query(home: Path):
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         house.behaviour.ways["*"] = "empty"
         result = await house.app.call("websearch", query="fox")
     assert [item.mime_type for item in result.content] == [f"{KIND}websearch-query"]
 
 
 async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Path):
-    async with houses.opened(home) as house, Client(house.app.server()) as client:
+    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
         house.behaviour.ways["*"] = "500"
         result = await client.call_tool("websearch", {"query": "fox"})
     assert result.is_error
@@ -84,7 +86,7 @@ async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Pat
 
 
 async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         urls = [f"{house.site}/b", f"{house.site}/a", f"{house.site}/b"]
         result = await house.app.call("webbrowser", urls=urls)
     assert [item.fields["requestedUrl"] for item in result.content] == urls
@@ -102,7 +104,7 @@ async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home
 
 
 async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], links=True)
         many = await house.app.call("webbrowser", urls=[f"{house.site}/many"], links=True)
     _, links = result.content
@@ -113,7 +115,7 @@ async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
 
 
 async def test_html_is_given_as_text_and_as_html(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         (page,) = (await house.app.call("webbrowser", urls=[f"{house.site}/a"], format="html")).content
     assert "<h1>Page A</h1>" in page.text
     assert page.fields["html"] == page.text
@@ -122,7 +124,7 @@ async def test_html_is_given_as_text_and_as_html(home: Path):
 async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Path):
     from outrider.core.text import count_tokens
 
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         url = f"{house.site}/huge"
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         offset = page.meta["outrider/next_offset"]
@@ -135,7 +137,7 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
 async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(home: Path):
     from outrider.core.text import count_tokens
 
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         url = f"{house.site}/listing"
         (page,) = (await house.app.call("webbrowser", urls=[url])).content
         (rest,) = (await house.app.call("webbrowser", urls=[url], offset=page.meta["outrider/next_offset"])).content
@@ -148,7 +150,7 @@ async def test_code_that_is_cut_stands_between_fences_on_both_sides_of_the_cut(h
 async def test_pictures_follow_their_page_as_images(home: Path):
     urls = ["/a", "/secret", "/b"]
     with anyio.fail_after(120):
-        async with houses.opened(home, SITE) as house:
+        async with loopback_app.opened(home, SITE) as house:
             asked = [f"{house.site}{path}" for path in urls]
             seen = await house.app.call("webbrowser", urls=asked, screenshotMode="viewport", links=True)
             (page, whole) = (await house.app.call("webbrowser", urls=asked[:1], screenshotMode="fullPage")).content
@@ -164,7 +166,7 @@ async def test_pictures_follow_their_page_as_images(home: Path):
 
 async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
     none = {"browser": {"executable": "/no/such/browser"}}
-    async with houses.opened(home, SITE, more=none) as house:
+    async with loopback_app.opened(home, SITE, more=none) as house:
         result = await house.app.call("webbrowser", urls=[f"{house.site}/a"], screenshotMode="viewport")
     page, diagnosis = result.content
     assert "Alpha has a lot to say" in page.text
@@ -174,7 +176,7 @@ async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_pi
 
 
 async def test_one_failed_page_does_not_spoil_the_others(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         bad = f"{house.site}/secret"
         result = await house.app.call("webbrowser", urls=[f"{house.site}/a", bad, "http://127.0.0.1:1/"])
     fine, refused, private = result.content
@@ -187,21 +189,21 @@ async def test_one_failed_page_does_not_spoil_the_others(home: Path):
 
 
 async def test_if_every_page_fails_the_call_failed(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         result = await house.app.call("webbrowser", urls=[f"{house.site}/secret"])
     assert result.is_error
 
 
 @pytest.mark.parametrize("urls", [[], [""], ["http://a.example/"] * 17])
 async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
-    async with houses.opened(home) as house, Client(house.app.server()) as client:
+    async with loopback_app.opened(home) as house, Client(house.app.server()) as client:
         result = await client.call_tool("webbrowser", {"urls": urls})
     assert result.is_error
     assert "urls" in said(result)
 
 
 async def test_the_toolset_answers_to_its_display_name(home: Path):
-    async with houses.opened(home, more={"toolsets": ["web_search_&_browse"]}) as house:
+    async with loopback_app.opened(home, more={"toolsets": ["web_search_&_browse"]}) as house:
         assert sorted(house.app.toolbox.tools) == ["webbrowser", "websearch"]
 
 
@@ -211,7 +213,7 @@ async def test_progress_counts_the_pages(home: Path):
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
-    async with houses.opened(home, SITE) as house, Client(house.app.server()) as client:
+    async with loopback_app.opened(home, SITE) as house, Client(house.app.server()) as client:
         urls = [f"{house.site}/a", f"{house.site}/b"]
         await client.call_tool("webbrowser", {"urls": urls}, progress_callback=note)
     assert seen[-1] == "2 of 2 pages"

@@ -13,13 +13,13 @@ import anyio
 import pytest
 from mcp.types import EmbeddedResource, TextContent
 
-import eras
-import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
 from outrider.core.result import Image, Link, Resource
 from outrider.settings import load
+from support.apps import mcp_clients
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 MINE, OTHERS = Call(session="mine"), Call(session="others")
@@ -310,11 +310,11 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
     assert packages.data["count"] == 1
 
 
-@pytest.mark.parametrize("era", eras.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.ERAS)
 async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
     import os
 
-    async with opened(home) as app, eras.connected(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connected(app.server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "x/inner.txt", "content": "needle\n"})
         root = os.fsencode(folder(home))
         os.mkdir(root + b"/odd\xfe")  # noqa: PTH102 - of bytes
@@ -331,9 +331,9 @@ async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connectio
     assert "inner.txt" in stands.contents[0].text
 
 
-@pytest.mark.parametrize("era", eras.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.ERAS)
 async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
-    async with opened(home) as app, eras.connected(app.server("workspace"), era) as client:
+    async with opened(home) as app, mcp_clients.connected(app.server("workspace"), era) as client:
         await client.call_tool("write_file", {"path": "a.txt", "content": "x\n"})
         read = await client.call_tool("read_file", {"path": "a.txt"})
         assert isinstance(read.content[0], TextContent)

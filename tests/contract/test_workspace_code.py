@@ -14,10 +14,6 @@ import anyio
 import pytest
 from inline_snapshot import snapshot
 
-import eras
-import fakes
-import houses
-import sqlite
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, InvalidInput, NotConfigured, NotFound, OutriderError, Refused
@@ -29,6 +25,9 @@ from outrider.workspace.processes import Execution
 from outrider.workspace.sandbox.interpreters import find_deno
 from outrider.workspace.sandbox.seccomp import supported
 from outrider.workspace.scripts import shell_job
+from support.apps import loopback_app, mcp_clients
+from support.databases import sqlite
+from support.fakes import http_servers
 
 MINE, OTHERS = Call(session="mine"), Call(session="others")
 PNG = base64.b64decode(
@@ -373,7 +372,7 @@ async def test_a_full_workspace_ends_what_runs_and_can_be_cleaned(place: Path):
 
 
 async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(place: Path):
-    async with fakes.serve(houses.pages({"/": "<p>reached</p>"})) as site:
+    async with http_servers.serve(loopback_app.pages({"/": "<p>reached</p>"})) as site:
         allowed = {"egress": {"allow": [site.removeprefix("http://")]}}
         read = "import urllib.request\nprint(urllib.request.urlopen({!r}, timeout=10).read())"
         async with opened(place, **allowed) as app:
@@ -426,9 +425,9 @@ async def test_the_tool_of_the_other_system_is_not_offered(app: App):
     assert os.name in ("posix", "nt")
 
 
-@pytest.mark.parametrize("era", eras.ERAS)
+@pytest.mark.parametrize("era", mcp_clients.ERAS)
 async def test_a_client_gets_text_data_and_pictures(place: Path, era: str):
-    async with opened(place) as app, eras.connected(app.server("workspace"), era) as client:
+    async with opened(place) as app, mcp_clients.connected(app.server("workspace"), era) as client:
         code = f"open('plot.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nprint('done')"
         found = await client.call_tool("execute_python", {"code": code})
         assert [item.type for item in found.content] == ["text", "image"]

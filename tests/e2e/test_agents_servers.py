@@ -9,10 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-import fakes
-import mcp_servers
-from agent_runs import flags
-from model_apis import ModelServer, Turn, script
+from support.apps.agent_runs import flags
+from support.fakes import http_servers, mcp_servers
+from support.fakes.model_apis import ModelServer, Turn, script
 
 PROGRAM = str(Path(mcp_servers.__file__))
 AGENT = "---\ndescription: Keeps a diary\nmcp: {mcp}\n---\nYou write.\n"
@@ -64,7 +63,7 @@ def test_a_check_names_a_server_that_nobody_configured(home: Path):
 
 async def test_an_agent_asked_on_the_terminal_uses_them_and_leaves_no_process_behind(home: Path):
     turns = script(Turn(calls=[("notes_append", {"text": "rain"})]), Turn(text="It is written."))
-    async with fakes.serve(ModelServer(turns).app()) as url:
+    async with http_servers.serve(ModelServer(turns).app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
         done = await anyio.to_thread.run_sync(lambda: outrider("ask", "Write.", "--agent", "writer"))
     assert (done.returncode, done.stdout) == (0, "It is written.\n")

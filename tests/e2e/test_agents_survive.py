@@ -8,16 +8,16 @@ from typing import Any
 import anyio
 import pytest
 
-import agent_tools
-import fakes
-from agent_runs import KEY, Worker, flags
-from agent_runs import nursery as warmed
-from agent_tools import lines
-from forked import Nursery
-from model_apis import Asked, ModelServer, Turn, script
 from outrider.agents.run import Run
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.apps import agent_tools
+from support.apps.agent_runs import KEY, Worker, flags
+from support.apps.agent_runs import nursery as warmed
+from support.apps.agent_tools import lines
+from support.fakes import http_servers
+from support.fakes.model_apis import Asked, ModelServer, Turn, script
+from support.processes.fork_server import Nursery
 
 pytestmark = pytest.mark.usefixtures("tables")
 PATIENCE = 60.0  # seconds
@@ -62,7 +62,7 @@ def database(request: pytest.FixtureRequest) -> str:
 @asynccontextmanager
 async def served(play: Callable[[Asked], Turn]) -> AsyncGenerator[tuple[str, ModelServer]]:
     server = ModelServer(play)
-    async with fakes.serve(server.app()) as url:
+    async with http_servers.serve(server.app()) as url:
         yield url, server
 
 

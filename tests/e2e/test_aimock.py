@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-import agent_tools
-from agent_runs import KEY, Office, begin, flags
 from conformance.npm import NoNpm, installed, node
-from model_apis import WIRES, ModelServer, script
 from outrider.agents.run import Run
 from outrider.app import open_app
 from outrider.settings import load
+from support.apps import agent_tools
+from support.apps.agent_runs import KEY, Office, begin, flags
+from support.fakes.model_apis import WIRES, ModelServer, script
 
 pytestmark = [
     pytest.mark.anyio,

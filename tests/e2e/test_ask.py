@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-import agent_tools
-import fakes
-from agent_runs import flags
-from model_apis import ModelServer, Script, Turn, script
+from support.apps import agent_tools
+from support.apps.agent_runs import flags
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer, Script, Turn, script
 
 pytestmark = pytest.mark.usefixtures("tables")
 WRITER = "---\ndescription: Writes things down\ntoolsets: ledger\n---\nYou write.\n"
@@ -38,7 +38,7 @@ def outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 async def asked(home: Path, play: Script, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, with a model that plays the script."""
     agent_tools.install(home / "plugins")
-    async with fakes.serve(ModelServer(play).app()) as url:
+    async with http_servers.serve(ModelServer(play).app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(flags(url)))
         return await anyio.to_thread.run_sync(lambda: outrider(home, *arguments))
 

@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-import fakes
-import houses
-from answers import error
-from browser_house import Desk, desk, said, site
+from support.apps import loopback_app
+from support.apps.browser_app import Desk, desk, said, site
+from support.fakes import http_servers
+from support.results import error
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -21,10 +21,10 @@ SHELL = "<!doctype html><title>Shell</title><div id=app></div><script>{}</script
 FILL = "document.getElementById('app').innerHTML = '<h1>Tides</h1><p>' + 'The tide comes in. '.repeat(40) + '</p>'"
 WALL = "<title>Just a moment...</title><p>Checking your browser</p><script>setTimeout(() => {{ {} }}, 50)</script>"
 PASS = "document.cookie = 'human=yes'; location.reload()"
-PAGES = houses.pages(
+PAGES = loopback_app.pages(
     {
         "/shell": SHELL.format(FILL),
-        "/full": houses.article("Full", "There is enough to read here without any script. " * 10),
+        "/full": loopback_app.article("Full", "There is enough to read here without any script. " * 10),
         "/broken": SHELL.format("while (true) {}"),
         "/challenge": (403, {}, WALL.format(PASS).encode()),
         "/wall": (403, {}, WALL.format("").encode()),
@@ -174,7 +174,7 @@ async def test_without_a_display_signing_in_by_hand_says_what_to_do_instead(tmp_
 
 async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_says_so(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with houses.opened(home, PAGES) as house:
+        async with loopback_app.opened(home, PAGES) as house:
             found = await house.app.call("web_fetch", url=f"{house.site}/shell")
             again = await house.app.call("web_fetch", url=f"{house.site}/shell")
             plain = await house.app.call("web_fetch", url=f"{house.site}/shell", render="never")
@@ -193,7 +193,7 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_say
 
 async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with houses.opened(home, guarded) as house, Client(house.app.server()) as client:
+        async with loopback_app.opened(home, guarded) as house, Client(house.app.server()) as client:
             passed = await house.app.call("web_fetch", url=f"{house.site}/challenge")
             walled = await client.call_tool("web_fetch", {"url": f"{house.site}/wall"})
             never = await client.call_tool("web_fetch", {"url": f"{house.site}/challenge", "render": "never"})
@@ -206,7 +206,7 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
 async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
     more = {"pages": {"seconds": 6}}
     with anyio.fail_after(PATIENCE):
-        async with houses.opened(home, PAGES, more=more) as house:
+        async with loopback_app.opened(home, PAGES, more=more) as house:
             page = await house.app.call("web_fetch", url=f"{house.site}/broken")
             after = await house.app.call("web_fetch", url=f"{house.site}/shell")
     assert "Title: Shell" in page.text
@@ -214,7 +214,7 @@ async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(hom
 
 
 async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home: Path):
-    async with fakes.serve(site()) as url:
+    async with http_servers.serve(site()) as url:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}
         command = StdioServerParameters(
             command=sys.executable,

@@ -5,18 +5,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-import houses
 from outrider.core.context import Call
+from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 MINE = Call(session="mine")
 
 
 async def test_a_page_that_is_extracted_in_the_browser_can_be_searched(home: Path):
-    site = houses.pages({"/tea": houses.article("All about tea", "Green tea is steeped. " * 20)})
+    site = loopback_app.pages({"/tea": loopback_app.article("All about tea", "Green tea is steeped. " * 20)})
     more = {"toolsets": ["browser", "content_store"]}
     with anyio.fail_after(120):
-        async with houses.opened(home, site, more=more) as house:
+        async with loopback_app.opened(home, site, more=more) as house:
             opened = await house.app.call("createSession", MINE, url=f"{house.site}/tea")
             session = opened.data["sessionId"]
             read = await house.app.call("extractPageContent", MINE, sessionId=session)

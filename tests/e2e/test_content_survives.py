@@ -17,22 +17,22 @@ from typing import Any
 import anyio
 import pytest
 
-from content_crash import CALL
-from forked import Nursery
 from outrider.content import Content, SearchOptions
 from outrider.content.keywords.store_file import StoreFile
 from outrider.core.db import Database
+from support.processes.content_writer import CALL
+from support.processes.fork_server import Nursery
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "20"))
-PROGRAM = Path(__file__).parent.parent / "content_crash.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "content_writer.py"
 WARM = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
 
 
 @pytest.fixture(scope="module")
 def nursery() -> Generator[Nursery]:
     needed = ("outrider.content.*", "outrider.core.database.*", "sqlalchemy.ext.asyncio", "aiosqlite", "numpy")
-    made = Nursery("content_crash", *needed)
+    made = Nursery("support.processes.content_writer", *needed)
     yield made
     made.close()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-import fakes
-from site_app import Answer, Request, Site
+from support.fakes import http_servers
+from support.fakes.website import Answer, Request, Site
 
 pytestmark = pytest.mark.anyio
 PAGES = 60
@@ -33,7 +33,7 @@ def command(url: str, *more: str) -> list[str]:
 
 async def test_a_site_becomes_a_folder_of_markdown(home: Path):
     site = Site({f"/p{number}": numbered(number) for number in range(3)})
-    async with fakes.serve(site) as url:
+    async with http_servers.serve(site) as url:
         with anyio.fail_after(60):
             done = await anyio.run_process(command(url), env=environment(home, url), cwd=home, check=False)
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ async def test_a_killed_crawl_goes_on_and_reads_no_page_twice(home: Path):
         return numbered(int(request.path.removeprefix("/p")))
 
     site.routes = {f"/p{number}": answer for number in range(PAGES)}
-    async with fakes.serve(site) as url:
+    async with http_servers.serve(site) as url:
         with anyio.fail_after(60):
             process = await anyio.open_process(command(url), env=environment(home, url), cwd=home)
             await fatal.wait()

@@ -12,12 +12,12 @@ import anyio
 import pytest
 from sqlalchemy import text
 
-import object_storage
-import postgres
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.settings import load
+from support.databases import postgres
+from support.fakes import object_storage
 
 pytestmark = pytest.mark.anyio
 MINE = Call(session="mine", assistant="me")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import object_storage
-import postgres
+from support.databases import postgres
+from support.fakes import object_storage
 
 PROGRAMS = postgres.found()
 

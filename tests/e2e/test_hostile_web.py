@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import anyio
 import pytest
 
-from hostile import TRICKS, serve_hostile
+from support.fakes.hostile_server import TRICKS, serve_hostile
 
 pytestmark = pytest.mark.anyio
 

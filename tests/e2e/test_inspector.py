@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import pytest
 
-import fakes
 from conformance.npm import NoNpm, installed, node
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +99,7 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, served:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
-    async with fakes.serve(kettles) as url:
+    async with http_servers.serve(kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
         target = (*OUTRIDER, "mcp", "--no-daemon", "--set", allow)
         code, answer = await anyio.to_thread.run_sync(lambda: inspect(target, era, *reading(f"{url}/kettles")))
@@ -110,7 +110,7 @@ async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
-    async with fakes.serve(kettles) as url:
+    async with http_servers.serve(kettles) as url:
         with serving("--set", f"egress.allow={url.removeprefix('http://')}") as served:
             code, answer = await anyio.to_thread.run_sync(lambda: inspect((served,), era, *reading(f"{url}/kettles")))
     assert code == 0

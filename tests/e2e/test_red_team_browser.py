@@ -9,12 +9,12 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from agent_tools import lines
-from answers import said
-from injections import Lured, lured, order, orders, page
-from model_apis import Asked, Turn
 from outrider.core.context import Call
-from web_eval_house import SESSION
+from support.apps.agent_tools import lines
+from support.apps.web_eval_app import SESSION
+from support.fakes.model_apis import Asked, Turn
+from support.fakes.prompt_injections import Lured, lured, order, orders, page
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120

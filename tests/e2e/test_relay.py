@@ -16,9 +16,9 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, MCPError
 
-import relay_house
-from answers import said
-from relay_house import Person
+from support.apps import shared_process
+from support.apps.shared_process import Person
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60
@@ -33,27 +33,27 @@ FIRST = [
 
 @pytest.fixture(scope="module")
 def shared_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return relay_house.copy_of_code(tmp_path_factory.mktemp("code"))
+    return shared_process.copy_of_code(tmp_path_factory.mktemp("code"))
 
 
 @pytest.fixture(scope="module")
 def neighbour(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
     """A person whose process serves several tests."""
-    with relay_house.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+    with shared_process.living(tmp_path_factory.mktemp("home"), shared_code) as person:
         yield person
 
 
 @pytest.fixture
 def person(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[Person]:
-    with relay_house.living(tmp_path_factory.mktemp("home"), shared_code) as person:
+    with shared_process.living(tmp_path_factory.mktemp("home"), shared_code) as person:
         yield person
 
 
 @pytest.fixture
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[Person]:
     """A person who can install another version."""
-    code = relay_house.copy_of_code(tmp_path_factory.mktemp("code"))
-    with relay_house.living(tmp_path_factory.mktemp("home"), code) as person:
+    code = shared_process.copy_of_code(tmp_path_factory.mktemp("code"))
+    with shared_process.living(tmp_path_factory.mktemp("home"), code) as person:
         yield person
 
 
@@ -213,7 +213,7 @@ async def test_a_newer_version_takes_over_and_calls_under_way_finish(owner: Pers
                 carried = await stands(old)
                 facts = owner.asked(b"status")
                 await owner.release("done")
-            await relay_house.ended(first)
+            await shared_process.ended(first)
     assert found == [f"done {first}"]
     assert second != first
     assert carried[0] == str(second)
@@ -240,7 +240,7 @@ async def test_the_process_ends_when_nobody_has_needed_it_for_a_while(person: Pe
     with anyio.fail_after(PATIENCE):
         async with Client(person.host("--set", "daemon_idle_minutes=0.002")) as client:
             process = int((await stands(client))[0])
-        await relay_house.ended(process)
+        await shared_process.ended(process)
     left = {each.name for each in (person.home / ".outrider" / "run").iterdir()}
     assert left == {"daemon.lock", "starting.lock"}
 

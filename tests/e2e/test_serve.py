@@ -12,13 +12,13 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-import fakes
-import houses
-from answers import said
+from support.apps import loopback_app
+from support.fakes import http_servers
+from support.results import said
 
 pytestmark = pytest.mark.anyio
 
-SITE = houses.pages({"/tea": houses.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+SITE = loopback_app.pages({"/tea": loopback_app.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def allowed(site: str) -> str:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode: str):
-    async with fakes.serve(SITE) as site:
+    async with http_servers.serve(SITE) as site:
         with serving(home, "--set", allowed(site)) as (_, url), anyio.fail_after(60):
             async with Client(url, mode=mode) as client:
                 result = await client.call_tool("web_fetch", {"url": f"{site}/tea"})
@@ -72,7 +72,7 @@ async def test_a_port_that_is_taken_is_named(home: Path):
 
 
 async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
-    async with fakes.serve(SITE) as site:
+    async with http_servers.serve(SITE) as site:
         url = f"{site}/tea"
         with serving(home, "--set", allowed(site)) as (process, address):
             async with Client(address) as client:

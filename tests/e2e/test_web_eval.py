@@ -9,12 +9,12 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ImageContent, TextContent
 
-import fakes
-from answers import error, said
-from eras import HANDSHAKE, NEWEST, Person, connected, says
-from model_apis import ModelServer, Script, Turn
 from outrider.app import App
-from web_eval_house import does, ends, evaluating, opened, played, site
+from support.apps.mcp_clients import HANDSHAKE, NEWEST, Person, connected, says
+from support.apps.web_eval_app import does, ends, evaluating, opened, played, site
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer, Script, Turn
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -72,7 +72,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
 
 async def test_each_picture_stands_beside_a_line_that_says_what_it_is(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
             await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM[:3])
             shown = await call(client, "get_screenshots", last_n=20)
     rows = shown.structured_content["screenshots"]
@@ -236,7 +236,7 @@ async def test_another_process_goes_on_with_a_browser_of_its_own(home: Path):
 
     server = ModelServer(played(does("snapshotPage"), opens, ends(success=True, result="Seen twice.")))
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(server.app()) as model, fakes.serve(site()) as url:
+        async with http_servers.serve(server.app()) as model, http_servers.serve(site()) as url:
             addresses.append(f"{url}/article")
             with anyio.CancelScope() as gone:
                 async with opened(home, url, model) as app, connected(app.server(), NEWEST) as client:
@@ -275,7 +275,7 @@ async def test_an_action_that_a_person_must_allow_waits_and_goes_on(home: Path):
 
 async def test_steps_need_no_model(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
             looked = {"tool": "extractPageContent", "arguments": {"format": "text"}}
             also = await call(client, "web_eval_agent", url=f"{url}/article", task="Read", steps=[looked])
@@ -293,7 +293,7 @@ async def test_steps_need_no_model(home: Path):
 async def test_a_step_that_fails_is_the_last(home: Path):
     steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=steps)
             shown = await call(client, "get_screenshots", has_error=True, include_images=False)
     data = result.structured_content
@@ -309,7 +309,7 @@ async def test_a_step_that_fails_is_the_last(home: Path):
 async def test_one_action_that_takes_too_long_is_given_up(home: Path):
     steps = [{"tool": "waitFor", "arguments": {"text": "never there", "seconds": 60}}]
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
             result = await call(client, "web_eval_agent", url=f"{url}/form", task="Wait", steps=steps, step_timeout_s=5)
     assert result.structured_content["steps"][0]["outcome"] == "timeout"
 
@@ -317,7 +317,7 @@ async def test_one_action_that_takes_too_long_is_given_up(home: Path):
 async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path):
     with anyio.fail_after(PATIENCE):
         async with (
-            fakes.serve(site()) as url,
+            http_servers.serve(site()) as url,
             opened(home, "http://127.0.0.1:9") as app,
             Client(app.server()) as client,
         ):
@@ -330,7 +330,7 @@ async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path)
 
 async def test_nothing_is_lost_when_the_process_ends(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url:
+        async with http_servers.serve(site()) as url:
             async with opened(home, url) as app, Client(app.server()) as client:
                 first = await call(client, "web_eval_agent", url=f"{url}/form", task="Order", steps=FORM)
             async with opened(home, url) as app, Client(app.server()) as client:
@@ -345,7 +345,7 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
 
 async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
+        async with http_servers.serve(site()) as url, opened(home, url) as app, Client(app.server()) as client:
             await call(client, "web_eval_agent", url=f"{url}/console", task="Order", steps=FORM)
             every = (await call(client, "get_run_events", last_n=200)).structured_content
             none = (await call(client, "get_run_events", last_n=0)).structured_content

@@ -11,13 +11,10 @@ import anyio
 import pytest
 from mcp import Client
 
-import fake_agent_browser
-import fakes
-import providers
-import result_pages
-from answers import error, said
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.fakes import agent_browser_program, http_servers, result_pages, search_providers
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -36,7 +33,7 @@ class Desk:
     app: App
     client: Client
     pages: result_pages.Behaviour
-    apis: providers.Behaviour
+    apis: search_providers.Behaviour
 
     async def search(self, **arguments: Any) -> Any:
         return await self.client.call_tool("search", {"query": "oolong tea", **arguments})
@@ -44,9 +41,12 @@ class Desk:
 
 @asynccontextmanager
 async def desk(home: Path, *, brave: bool = False, **search: Any) -> AsyncGenerator[Desk]:
-    pages, apis = result_pages.Behaviour(), providers.Behaviour()
-    async with fakes.serve(result_pages.site(pages)) as url, fakes.serve(providers.app(apis)) as api_url:
-        keyed = providers.settings(api_url, "brave") if brave else {}
+    pages, apis = result_pages.Behaviour(), search_providers.Behaviour()
+    async with (
+        http_servers.serve(result_pages.site(pages)) as url,
+        http_servers.serve(search_providers.app(apis)) as api_url,
+    ):
+        keyed = search_providers.settings(api_url, "brave") if brave else {}
         values = {
             "toolsets": ["web-search", "web"],
             "egress": {"allow": [url.removeprefix("http://")]},
@@ -158,24 +158,24 @@ async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
 
 async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path):
     seen = (Path(result_pages.PAGES).parent / "snapshots" / "0.41.2_bing.txt").read_text()
-    program = fake_agent_browser.put(home / "program", pages={"/bing/": (seen, "")})
+    program = agent_browser_program.put(home / "program", pages={"/bing/": (seen, "")})
     async with desk(home, agent_browser={"command": str(program), "engines": ["bing"]}) as at:
         at.pages.ways["*"] = "captcha"
         result = await at.search()
     assert result.structured_content["source"] == "bing"
     assert FIRST["title"] in [row["title"] for row in result.structured_content["results"]]
     assert at.pages.engines == ["google", "bing", "duckduckgo"]
-    proxy = fake_agent_browser.calls(program)[-1]["environ"]["AGENT_BROWSER_PROXY"]
+    proxy = agent_browser_program.calls(program)[-1]["environ"]["AGENT_BROWSER_PROXY"]
     assert proxy.startswith("http://outrider:")
 
 
 async def test_without_a_browser_the_other_providers_answer(home: Path):
-    pages, apis = result_pages.Behaviour(), providers.Behaviour()
-    async with fakes.serve(providers.app(apis)) as url:
+    pages, apis = result_pages.Behaviour(), search_providers.Behaviour()
+    async with http_servers.serve(search_providers.app(apis)) as url:
         values = {
             "toolsets": ["web-search"],
             "browser": {"executable": "/no/such/browser"},
-            "search": {"providers": providers.settings(url, "brave"), "disabled": KEYLESS},
+            "search": {"providers": search_providers.settings(url, "brave"), "disabled": KEYLESS},
         }
         async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
             result = await app.call("search", query="oolong tea")

@@ -21,15 +21,15 @@ from typing import Any
 import anyio
 import pytest
 
-import fakes
 from outrider.app import App, open_app
-from sandboxes import processes_with
-from site_app import Answer, Site
-from work_crash import CALL, PAGES, SLEEP, settings
+from support.fakes import http_servers
+from support.fakes.website import Answer, Site
+from support.processes.agent_work import CALL, PAGES, SLEEP, settings
+from support.processes.sandboxes import processes_with
 
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
-PROGRAM = Path(__file__).parent.parent / "work_crash.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "agent_work.py"
 LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
 
 
@@ -83,7 +83,7 @@ async def working(home: Path, site: str) -> AsyncGenerator[Worker]:
 
 async def test_nothing_that_was_answered_is_lost_or_torn_and_nothing_runs_on(place: Path):
     site = Site({f"/p{number}": numbered(number) for number in range(PAGES)})
-    async with fakes.serve(site) as url:
+    async with http_servers.serve(site) as url:
         history: list[dict[str, Any]] = []
         async with working(place, url) as worker:
             for seed in range(1, ROUNDS + 1):

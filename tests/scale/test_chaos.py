@@ -21,17 +21,17 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-import fakes
-import postgres
-import scale_tools
-from answers import said
-from model_apis import ModelServer
-from scale_cluster import Cluster, cluster
-from scale_disk import Disk, disk
-from scale_load import RECOVERY, STEPS, Bank, Journal, Load, Site, play
-from scale_monkey import Monkey
-from scale_nets import Network, network
-from scale_wires import to_port
+from support.databases import postgres
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer
+from support.results import said
+from support.scale import bank_tools
+from support.scale.cluster import Cluster, cluster
+from support.scale.disk import Disk, disk
+from support.scale.fault_injector import Monkey
+from support.scale.load import RECOVERY, STEPS, Bank, Journal, Load, Site, play
+from support.scale.networks import Network, network
+from support.scale.proxies import to_port
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +56,7 @@ async def running(folder: Path, bank: Bank, site: Site) -> AsyncGenerator[tuple[
     programs = postgres.found()
     if programs is None:
         pytest.skip("there is no Postgres server on this machine")
-    plugins = scale_tools.install(folder / "plugins")
+    plugins = bank_tools.install(folder / "plugins")
     books = Starlette(routes=[Route("/book", bank.book, methods=["POST"])])
     pages = Starlette(routes=[Route("/p{number:int}", site.page)])
     with ExitStack() as stack:
@@ -81,7 +81,7 @@ async def running(folder: Path, bank: Bank, site: Site) -> AsyncGenerator[tuple[
 @asynccontextmanager
 async def served(app: Starlette, net: Network) -> AsyncGenerator[str]:
     """A server that all machines reach; its address."""
-    async with fakes.serve(app) as url:
+    async with http_servers.serve(app) as url:
         if not net.switch:
             yield url
             return

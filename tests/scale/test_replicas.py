@@ -21,12 +21,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-import fakes
-import postgres
-import scale_tools
-from answers import said
-from model_apis import Asked, ModelServer, Turn
-from scale_cluster import Cluster, cluster
+from support.databases import postgres
+from support.fakes import http_servers
+from support.fakes.model_apis import Asked, ModelServer, Turn
+from support.results import said
+from support.scale import bank_tools
+from support.scale.cluster import Cluster, cluster
 
 pytestmark = pytest.mark.anyio
 
@@ -92,7 +92,7 @@ async def _town(folder: Path) -> AsyncGenerator[Town]:  # noqa: C901, PLR0915 - 
     programs = postgres.found()
     if programs is None:
         pytest.skip("there is no Postgres server on this machine")
-    plugins = scale_tools.install(folder / "plugins")
+    plugins = bank_tools.install(folder / "plugins")
     made: list[Town] = []
 
     def play(asked: Asked) -> Turn:
@@ -133,9 +133,9 @@ async def _town(folder: Path) -> AsyncGenerator[Town]:  # noqa: C901, PLR0915 - 
         (agents / "clerk.md").write_text(AGENT)
 
     async with (
-        fakes.serve(ModelServer(play).app()) as thinks,
-        fakes.serve(Starlette(routes=[Route("/book", book, methods=["POST"])])) as till,
-        fakes.serve(
+        http_servers.serve(ModelServer(play).app()) as thinks,
+        http_servers.serve(Starlette(routes=[Route("/book", book, methods=["POST"])])) as till,
+        http_servers.serve(
             Starlette(routes=[Route("/book/{number:int}", chapter), Route("/never", never), Route("/{name}", page)])
         ) as site,
     ):

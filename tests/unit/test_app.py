@@ -5,15 +5,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-import houses
 import outrider
 from outrider import InvalidInput, NotFound, load, open_app
 from outrider.core.context import Call
 from outrider.search import Query
+from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 
-SITE = houses.pages({"/tea": houses.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
+SITE = loopback_app.pages({"/tea": loopback_app.article("Tea", "Tea is a drink made of leaves and hot water. " * 10)})
 
 
 async def test_every_public_name_is_there():
@@ -21,7 +21,7 @@ async def test_every_public_name_is_there():
 
 
 async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
-    async with houses.opened(home, SITE) as house:
+    async with loopback_app.opened(home, SITE) as house:
         page = await house.app.call("web_fetch", url=f"{house.site}/tea")
     assert "Tea is a drink" in page.text
 
@@ -37,11 +37,11 @@ async def test_errors_leave_the_house_as_they_are(home: Path):
 
 
 async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Path):
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         await house.app.call("web_search", Call(session="s1"), query="tea")
         with pytest.raises(InvalidInput):
             await house.app.call("web_search", query="")
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         events = await house.app.events.recent()
     assert [(event.tool, event.session, event.outcome) for event in events] == [
         ("web_search", "default", "invalid_input"),
@@ -50,10 +50,10 @@ async def test_every_call_is_recorded_and_the_record_outlives_the_house(home: Pa
 
 
 async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
-    async with houses.opened(home) as house:
+    async with loopback_app.opened(home) as house:
         await house.app.call("web_search", query="tea")
         kept = await house.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
-    async with houses.opened(home, more={"keep_days": 0.000_000_1}) as house:
+    async with loopback_app.opened(home, more={"keep_days": 0.000_000_1}) as house:
         with anyio.fail_after(10):
             while await house.app.events.recent():
                 await anyio.lowlevel.checkpoint()
@@ -65,7 +65,7 @@ async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
 
 
 async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
-    async with houses.opened(home, SITE, names=("brave",)) as house:
+    async with loopback_app.opened(home, SITE, names=("brave",)) as house:
         house.behaviour.ways["*"] = "500"
         await house.app.call("web_fetch", url=f"{house.site}/tea")
         found = (await house.app.call("web_search", query="drink leaves")).data
@@ -77,7 +77,10 @@ async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(ho
 
 
 async def test_two_houses_share_one_home(home: Path):
-    async with houses.opened(home, names=("serper",)) as one, houses.opened(home, names=("serper",)) as other:
+    async with (
+        loopback_app.opened(home, names=("serper",)) as one,
+        loopback_app.opened(home, names=("serper",)) as other,
+    ):
         async with anyio.create_task_group() as tasks:
             for number in range(10):
                 tasks.start_soon(_search, (one, other)[number % 2], f"tea {number}")
@@ -86,5 +89,5 @@ async def test_two_houses_share_one_home(home: Path):
     assert [event.outcome for event in events] == ["ok"] * 10
 
 
-async def _search(house: houses.House, query: str) -> None:
+async def _search(house: loopback_app.House, query: str) -> None:
     await house.app.call("web_search", query=query)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import dashboard_seed
-from dashboard_desk import NARROW, Desk, View, desk
 from outrider.browser.browser import Browser
 from outrider.core.context import Call
 from outrider.core.errors import OutriderError
+from support.apps import dashboard_calls
+from support.apps.dashboard_browser import NARROW, Desk, View, desk
 
 pytestmark = pytest.mark.anyio
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.anyio
 async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
     home: Path = tmp_path_factory.mktemp("calls")
     async with desk(home, chromium, toolsets=["planning"]) as found:
-        await dashboard_seed.record(found.app.database, dashboard_seed.calls(300))
-        await dashboard_seed.providers(found.app.database)
+        await dashboard_calls.record(found.app.database, dashboard_calls.calls(300))
+        await dashboard_calls.providers(found.app.database)
         yield found
 
 

@@ -10,11 +10,11 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-import houses
-from dashboard_house import readable
 from outrider.app import App
 from outrider.dashboard.launch import SIGNED_IN
 from outrider.dashboard.listen import Listening
+from support.apps import loopback_app
+from support.apps.dashboard_app import readable
 
 pytestmark = pytest.mark.anyio
 HTML = {"accept": "text/html"}
@@ -22,7 +22,7 @@ HTML = {"accept": "text/html"}
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with houses.opened(tmp_path_factory.mktemp("door")) as house:
+    async with loopback_app.opened(tmp_path_factory.mktemp("door")) as house:
         yield house.app
 
 

@@ -8,10 +8,10 @@ import anyio
 import httpx2
 import pytest
 
-import houses
 from outrider.app import App
 from outrider.core.context import Call
 from outrider.dashboard.listen import Listening
+from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
 SECONDS = 30
@@ -19,7 +19,7 @@ SECONDS = 30
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with houses.opened(tmp_path_factory.mktemp("feed")) as house:
+    async with loopback_app.opened(tmp_path_factory.mktemp("feed")) as house:
         yield house.app
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-import fakes
-import houses
-from dashboard_desk import Desk, View, desk
 from outrider.browser.browser import Browser
 from outrider.browser.context import open_context
+from support.apps import loopback_app
+from support.apps.dashboard_browser import Desk, View, desk
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,7 @@ async def test_the_file_that_the_command_opens_leads_in(office: Desk, tmp_path: 
 
 async def test_a_link_on_another_page_leads_in_who_is_signed_in(office: Desk):
     links = {"/": f'<title>Elsewhere</title><a href="{office.listening.place}questions">Answer</a>'}
-    async with fakes.serve(houses.pages(links)) as elsewhere:
+    async with http_servers.serve(loopback_app.pages(links)) as elsewhere:
         view = await office.open("/")
         # Another host name: for the browser 127.0.0.1 and localhost are different sites.
         await view.go(elsewhere.replace("127.0.0.1", "localhost"))
@@ -96,7 +96,7 @@ document.querySelector("form").submit();
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["another port", "another site"])
 async def test_another_page_in_the_same_browser_gets_nothing(office: Desk, host: str):
     pages = {"/": HOSTILE.format(place=office.listening.place)}
-    async with fakes.serve(houses.pages(pages)) as elsewhere:
+    async with http_servers.serve(loopback_app.pages(pages)) as elsewhere:
         view = await office.open("/")
         await view.go(elsewhere.replace("127.0.0.1", host))
         with anyio.fail_after(30):

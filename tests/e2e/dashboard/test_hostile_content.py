@@ -5,19 +5,17 @@ from pathlib import Path
 
 import pytest
 
-import fakes
-import houses
-import library_shelf
-import payloads
-from dashboard_desk import Desk, View, desk
-from dashboard_looks import inspect
 from outrider.browser.browser import Browser
 from outrider.content import Draft
 from outrider.core.context import Call
 from outrider.plans import Plans
 from outrider.playbooks import Playbooks
 from outrider.playbooks.playbook import Action, Step, Workflow
-from payloads import Canary
+from support.apps import library_app, loopback_app
+from support.apps.dashboard_browser import Desk, View, desk
+from support.apps.dashboard_checks import inspect
+from support.fakes import hostile_payloads, http_servers
+from support.fakes.hostile_payloads import Canary
 
 pytestmark = pytest.mark.anyio
 SECTIONS = ("", "/stores", "/playbooks", "/plans", "/states", "/screenshots", "/files", "/pages", "/workspaces")
@@ -42,7 +40,7 @@ EMBEDDED = """async (ids) => {
 
 @pytest.fixture(scope="module")
 async def home_server() -> AsyncGenerator[Canary]:
-    async with payloads.canary() as listening:
+    async with hostile_payloads.canary() as listening:
         yield listening
 
 
@@ -64,19 +62,19 @@ async def view(office: Desk) -> View:
 
 async def fill(office: Desk, home: str) -> None:
     """Everything that the library shows, named and filled by somebody hostile."""
-    app, evil = office.app, payloads.texts(home)
+    app, evil = office.app, hostile_payloads.texts(home)
     for text in evil:
         call = Call(session=text, assistant=text)
         await Plans(app.database).change(
             call, lambda plan, text=text: plan.pursuing(text).with_todo(text).observing(text)
         )
         await Playbooks(app.database).create(call, workflow(text))
-        await library_shelf.keep_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
+        await library_app.keep_page(app, f"https://example.org/?{text}", text, text, f"<p>{text}", hash(text) % 1_000)
     await keep_texts(office, evil)
-    for name in payloads.names():
-        await library_shelf.put(app, b"harmless", name, session=evil[0])
-    for name, kind, data in payloads.files(home):
-        await library_shelf.put(app, data, name, kind, session=evil[3])
+    for name in hostile_payloads.names():
+        await library_app.put(app, b"harmless", name, session=evil[0])
+    for name, kind, data in hostile_payloads.files(home):
+        await library_app.put(app, data, name, kind, session=evil[3])
     origins = [{"origin": text, "localStorage": []} for text in evil]
     app.browsers.states.save("hostile", {"cookies": [], "origins": origins})
     place = app.workspaces.of(Call(session=evil[3]))
@@ -143,8 +141,8 @@ async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(
     office: Desk, view: View, home_server: Canary
 ):
     await view.go("/library/files")
-    for name, kind, data in payloads.files(home_server.url)[:10]:
-        key = await library_shelf.put(office.app, data, name, kind)
+    for name, kind, data in hostile_payloads.files(home_server.url)[:10]:
+        key = await library_app.put(office.app, data, name, kind)
         opened = await view.page.send("Page.navigate", {"url": f"{view.place}files/{key}"})
         assert opened["errorText"] == "net::ERR_ABORTED", name  # a download, in the words of a navigation
         assert await view.js("location.pathname + document.title") == "/library/filesFiles · Outrider"
@@ -162,9 +160,9 @@ async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
 
 
 async def test_what_is_harmless_here_calls_home_where_nothing_holds_it_back(view: View, home_server: Canary):
-    async with payloads.canary() as other:
-        evil = "".join(f"<div>{text}</div>" for text in payloads.texts(other.url)[:1])
-        async with fakes.serve(houses.pages({"/": f"<!doctype html><title>x</title>{evil}"})) as site:
+    async with hostile_payloads.canary() as other:
+        evil = "".join(f"<div>{text}</div>" for text in hostile_payloads.texts(other.url)[:1])
+        async with http_servers.serve(loopback_app.pages({"/": f"<!doctype html><title>x</title>{evil}"})) as site:
             await view.go(f"{site}/")
             await view.until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/ran'))")
         assert other.calls == ["/ran"]

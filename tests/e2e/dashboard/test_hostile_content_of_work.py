@@ -6,22 +6,20 @@ from typing import Any
 
 import pytest
 
-import fakes
-import houses
-import payloads
-import run_rows
-from dashboard_desk import Desk, desk
-from dashboard_looks import inspect
 from outrider.browser.browser import Browser
 from outrider.core.errors import OutriderError
-from payloads import Canary
+from support.apps import loopback_app, run_rows
+from support.apps.dashboard_browser import Desk, desk
+from support.apps.dashboard_checks import inspect
+from support.fakes import hostile_payloads, http_servers
+from support.fakes.hostile_payloads import Canary
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
 async def home_server() -> AsyncGenerator[Canary]:
-    async with payloads.canary() as listening:
+    async with hostile_payloads.canary() as listening:
         yield listening
 
 
@@ -32,7 +30,7 @@ async def office(
     home: Path = tmp_path_factory.mktemp("hostile_work")
     settings: dict[str, Any] = {"toolsets": ["all"], "egress": {"allow": ["127.0.0.1:*"]}}
     async with desk(home, chromium, **settings) as found:
-        await work(found, payloads.texts(home_server.url))
+        await work(found, hostile_payloads.texts(home_server.url))
         yield found
 
 
@@ -98,11 +96,11 @@ async def test_lists_of_hostile_work_show_it_as_words(office: Desk, path: str):
 
 async def test_runs_and_questions_in_hostile_words_show_them_as_words(office: Desk, home_server: Canary):
     view = await office.open("/library")
-    for number in range(0, len(payloads.texts("")), 3):
+    for number in range(0, len(hostile_payloads.texts("")), 3):
         await inspect(view, f"/runs/run_{number}")
         await inspect(view, f"/questions/qst_{number}")
     await inspect(view, "/runs/compare?run=run_0&run=run_1")
-    text = payloads.texts(home_server.url)[0]
+    text = hostile_payloads.texts(home_server.url)[0]
     await view.go("/runs/run_0")
     await view.sees(text)
     assert view.complaints == []
@@ -111,7 +109,7 @@ async def test_runs_and_questions_in_hostile_words_show_them_as_words(office: De
 async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(office: Desk, home_server: Canary):
     view = await office.open("/calls")
     await view.until("document.getElementById('connection').dataset.state === 'live'")
-    text = payloads.texts(home_server.url)[0]
+    text = hostile_payloads.texts(home_server.url)[0]
     with pytest.raises(OutriderError):
         await office.app.call("web_fetch", url=text)
     await view.sees("web_fetch")
@@ -120,14 +118,14 @@ async def test_a_hostile_call_that_comes_while_somebody_looks_is_shown_as_words(
 
 
 async def test_a_hostile_page_is_watched_live_and_stays_a_picture_and_words(office: Desk, home_server: Canary):
-    evil = payloads.texts(home_server.url)
+    evil = hostile_payloads.texts(home_server.url)
     quoted = [text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${") for text in evil]
     script = "".join(
         f"console.error(`{text}`); console.log(`{text}`);".replace("</script", "<\\/script") for text in quoted
     )
     title = evil[2].replace("&", "&amp;").replace("<", "&lt;")
     page = f"<!doctype html><title>{title}</title><h1>Hello</h1><script>{script}</script>"
-    async with fakes.serve(houses.pages({"/": page})) as site:
+    async with http_servers.serve(loopback_app.pages({"/": page})) as site:
         await office.app.call("createSession", url=f"{site}/")
         view = await office.open("/live")
         await view.until("document.getElementById('screen').dataset.seq")

@@ -11,14 +11,16 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-import houses
-from answers import said
-from dashboard_desk import NARROW, SECONDS, Desk, View, desk
 from outrider.browser.browser import Browser
 from outrider.browser.downloads import Downloads
+from support.apps import loopback_app
+from support.apps.dashboard_browser import NARROW, SECONDS, Desk, View, desk
+from support.results import said
 
 pytestmark = pytest.mark.anyio
-SHOP = houses.pages({"/": "<!doctype html><title>Shop</title><body style='background: rgb(0, 128, 0)'><h1>Tea</h1>"})
+SHOP = loopback_app.pages(
+    {"/": "<!doctype html><title>Shop</title><body style='background: rgb(0, 128, 0)'><h1>Tea</h1>"}
+)
 ROWS = "name,leaves\n" + "".join(f"kind {number},{number * 7}\n" for number in range(3_000))
 
 
@@ -56,7 +58,7 @@ class Reader:
 async def reader(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Reader]:
     home: Path = tmp_path_factory.mktemp("reader")
     async with AsyncExitStack() as stack:
-        house = await stack.enter_async_context(houses.opened(home, SHOP))
+        house = await stack.enter_async_context(loopback_app.opened(home, SHOP))
         client = await stack.enter_async_context(Client(house.app.server()))
         office = await stack.enter_async_context(desk(home, chromium, house.app))
         yield Reader(office, client, house.site, home)

@@ -10,15 +10,15 @@ import anyio
 import pytest
 from mcp.types import CallToolResult
 
-from browser_house import Desk as House
-from browser_house import desk as browser_desk
-from browser_house import said
-from cutting import Cut, cut_through
-from dashboard_desk import NARROW, Desk, View, desk
 from outrider.app.edge import Sealing
 from outrider.browser.browser import Browser
 from outrider.browser.control_input import TYPED
 from outrider.browser.registry import Registry
+from support.apps.browser_app import Desk as House
+from support.apps.browser_app import desk as browser_desk
+from support.apps.browser_app import said
+from support.apps.dashboard_browser import NARROW, Desk, View, desk
+from support.fakes.cuttable_proxy import Cut, cut_through
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 60

@@ -9,14 +9,14 @@ import anyio
 import pytest
 from mcp import Client
 
-from answers import error, said
-from browser_house import desk as browser_desk
-from dashboard_desk import desk
-from model_apis import Turn
 from outrider.app import App
 from outrider.browser import Session
 from outrider.browser.browser import Browser
-from web_eval_house import does, ends, evaluating, played
+from support.apps.browser_app import desk as browser_desk
+from support.apps.dashboard_browser import desk
+from support.apps.web_eval_app import does, ends, evaluating, played
+from support.fakes.model_apis import Turn
+from support.results import error, said
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120

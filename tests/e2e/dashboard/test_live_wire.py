@@ -12,11 +12,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Close
 from websockets.typing import Origin
 
-from browser_house import Desk as House
-from browser_house import desk as browser_desk
-from dashboard_desk import Desk, desk
 from outrider.browser.browser import Browser
 from outrider.dashboard.live.room import CONNECTS, INPUT_BURST
+from support.apps.browser_app import Desk as House
+from support.apps.browser_app import desk as browser_desk
+from support.apps.dashboard_browser import Desk, desk
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 30

@@ -7,13 +7,13 @@ import axe_playwright_python
 import pytest
 
 import browser_site
-import dashboard_seed
-import fakes
-from dashboard_desk import NARROW, WIDE, Desk, View, desk
-from dashboard_house import HTML, live_in, pages, readable
 from outrider.app import open_app
 from outrider.browser.browser import Browser
 from outrider.settings import load
+from support.apps import dashboard_calls
+from support.apps.dashboard_app import HTML, live_in, pages, readable
+from support.apps.dashboard_browser import NARROW, WIDE, Desk, View, desk
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ MOST = 200_000  # bytes of a page
 @pytest.fixture(scope="module")
 async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> AsyncGenerator[Desk]:
     home: Path = tmp_path_factory.mktemp("pages")
-    async with fakes.serve(browser_site.site()) as site:
+    async with http_servers.serve(browser_site.site()) as site:
         egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
         values = {"toolsets": ["all"], "egress": egress}
         async with open_app(load(values, environ={}, home=home, workspace=home)) as app:
@@ -80,7 +80,7 @@ async def problems(view: View, path: str, width: int) -> list[str]:
 
 
 async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: Desk):
-    await dashboard_seed.record(office.app.database, dashboard_seed.calls(10_000, seed=11))
+    await dashboard_calls.record(office.app.database, dashboard_calls.calls(10_000, seed=11))
     async with office.client() as client:
         for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):
             assert len((await client.get(path, headers=HTML)).content) < MOST

@@ -15,14 +15,13 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-import agent_house
-import houses
-from agent_house import Turn
-from eras import NEWEST, Person, connected, says
 from outrider.core import blocked
 from outrider.dashboard.address import Address
 from outrider.dashboard.address import running as running_dashboards
 from outrider.dashboard.listen import Listening
+from support.apps import agents_app, loopback_app
+from support.apps.agents_app import Turn
+from support.apps.mcp_clients import NEWEST, Person, connected, says
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("tables")]
 HTML = {"accept": "text/html"}
@@ -156,7 +155,7 @@ AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": 
 
 
 async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
-    async with agent_house.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
+    async with agents_app.opened(home, SCRIPT, AGENTS, data_dir=str(home / "data")) as house:
         listening = Listening(house.app.house())
         await listening.start()
         token = listening.address.partition("token=")[2]
@@ -191,7 +190,7 @@ async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_own
     browser = home / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o755)
-    async with houses.opened(home, more={"data_dir": str(home / ".outrider")}) as house:
+    async with loopback_app.opened(home, more={"data_dir": str(home / ".outrider")}) as house:
         listening = Listening(house.app.house())
         await listening.start()
         command = [sys.executable, "-m", "outrider", "dashboard"]

@@ -11,14 +11,14 @@ import anyio
 import pytest
 from mcp import Client
 
-import eras
-from agent_house import Model, living, serving
-from cutting import cut_through
-from dashboard_desk import Desk, View, desk
-from model_apis import Asked, ModelServer, Turn
 from outrider.agents.oversight.inbox import Inbox
 from outrider.browser.browser import Browser
-from run_rows import called, fill, run_row, said
+from support.apps import mcp_clients
+from support.apps.agents_app import Model, living, serving
+from support.apps.dashboard_browser import Desk, View, desk
+from support.apps.run_rows import called, fill, run_row, said
+from support.fakes.cuttable_proxy import cut_through
+from support.fakes.model_apis import Asked, ModelServer, Turn
 
 pytestmark = pytest.mark.anyio
 AGENTS: dict[str, dict[str, Any]] = {
@@ -90,7 +90,7 @@ async def stage(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> 
     async with (
         serving(model) as flags,
         living(home, model, flags, AGENTS) as house,
-        eras.connected(house.app.server()) as client,
+        mcp_clients.connected(house.app.server()) as client,
         desk(home, chromium, house.app) as office,
     ):
         made = Stage(office, client, server)

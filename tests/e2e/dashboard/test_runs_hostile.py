@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-import payloads
-from dashboard_desk import Desk, View, desk
 from outrider.agents.evaluations import Record
 from outrider.browser.browser import Browser
 from outrider.core.context import Call
-from payloads import Canary
-from run_rows import called, fill, question_row, run_row, said
+from support.apps.dashboard_browser import Desk, View, desk
+from support.apps.run_rows import called, fill, question_row, run_row, said
+from support.fakes import hostile_payloads
+from support.fakes.hostile_payloads import Canary
 
 pytestmark = pytest.mark.anyio
 MOST = 200_000  # bytes of a page's HTML
@@ -33,7 +33,7 @@ SEEN = """() => ({
 
 @pytest.fixture(scope="module")
 async def canary() -> AsyncGenerator[Canary]:
-    async with payloads.canary() as listening:
+    async with hostile_payloads.canary() as listening:
         yield listening
 
 
@@ -41,7 +41,7 @@ async def canary() -> AsyncGenerator[Canary]:
 async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser, canary: Canary) -> AsyncGenerator[Desk]:
     home: Path = tmp_path_factory.mktemp("hostile")
     async with desk(home, chromium, toolsets=["all"]) as found:
-        await fill_with(found, payloads.texts(canary.url))
+        await fill_with(found, hostile_payloads.texts(canary.url))
         yield found
 
 
@@ -188,7 +188,7 @@ async def test_pages_of_hostile_runs_show_them_as_words(office: Desk, canary: Ca
 
 async def test_what_a_page_puts_in_later_are_words_too(office: Desk, canary: Canary):
     view = await office.open("/runs/run_0")
-    for text in payloads.texts(canary.url):
+    for text in hostile_payloads.texts(canary.url):
         await office.app.runs.streams.append("run_0", [("text", {"text": short(text), "step": 2})])
         await office.app.runs.streams.append("run_0", [("thinking", {"text": short(text), "step": 2})])
     await view.until("document.querySelector('#live .said').textContent.includes('/auto>')")

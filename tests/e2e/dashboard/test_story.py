@@ -6,15 +6,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-import agent_tools
 import browser_site
-import fakes
-from agent_runs import Office, begin, office
-from cutting import cut_through
-from dashboard_desk import Desk, View, desk
-from model_apis import Asked, Turn
 from outrider.agents.run import Run
 from outrider.browser.browser import Browser
+from support.apps import agent_tools
+from support.apps.agent_runs import Office, begin, office
+from support.apps.dashboard_browser import Desk, View, desk
+from support.fakes import http_servers
+from support.fakes.cuttable_proxy import cut_through
+from support.fakes.model_apis import Asked, Turn
 
 pytestmark = pytest.mark.anyio
 PATIENCE = 120
@@ -62,7 +62,7 @@ def _address(asked: Asked) -> str:
 
 async def test_a_person_watches_pauses_takes_over_approves_and_comes_back(home: Path, chromium: Browser):
     with anyio.fail_after(PATIENCE):
-        async with fakes.serve(browser_site.site()) as site:
+        async with http_servers.serve(browser_site.site()) as site:
             clerk = Clerk(site)
             egress = {"allow": [f"127.0.0.1:{site.rsplit(':', 1)[1]}"]}
             async with office(clerk, egress=egress) as at, desk(home, chromium, at.app) as rooms:

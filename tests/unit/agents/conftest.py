@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import agent_tools
-import sqlite
 from outrider.core.db import Database
+from support.apps import agent_tools
+from support.databases import sqlite
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from agent_runs import office
-from agent_tools import lines
-from model_apis import Turn, script
 from outrider.core.errors import Refused
+from support.apps.agent_runs import office
+from support.apps.agent_tools import lines
+from support.fakes.model_apis import Turn, script
 
 ASKS = script(
     Turn(text="I send it.", calls=[("note", {"text": "before"}), ("send", {"text": "hello"})]),

@@ -5,8 +5,8 @@ from typing import Any
 import anyio
 import pytest
 
-from agent_runs import office
-from model_apis import Asked, Turn, script
+from support.apps.agent_runs import office
+from support.fakes.model_apis import Asked, Turn, script
 
 
 def busy(asked: Asked) -> Turn:

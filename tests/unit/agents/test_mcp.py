@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import mcp_servers
-from agent_runs import Office, office
-from model_apis import Script, Turn, script
 from outrider.core.errors import InvalidInput, NotFound, Unavailable
+from support.apps.agent_runs import Office, office
+from support.fakes import mcp_servers
+from support.fakes.model_apis import Script, Turn, script
 
 PROGRAM = str(Path(mcp_servers.__file__))
 LOOK = script(Turn(calls=[("notes_look", {})]), Turn(text="Seen."))

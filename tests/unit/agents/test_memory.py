@@ -20,15 +20,15 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
-import fakes
-from agent_runs import KEY, Office, begin, flags, office
-from model_apis import Asked, ModelServer, Turn
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.runtime.memory import BYTES, Memory
 from outrider.app import open_app
 from outrider.core.context import Call
 from outrider.settings import load
+from support.apps.agent_runs import KEY, Office, begin, flags, office
+from support.fakes import http_servers
+from support.fakes.model_apis import Asked, ModelServer, Turn
 
 PAGES = 9
 LIMIT = 5_000
@@ -152,7 +152,7 @@ async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_tim
         return replace(turn, until=gate)
 
     server = ModelServer(gated)
-    async with fakes.serve(server.app()) as url:
+    async with http_servers.serve(server.app()) as url:
         loaded = load(flags(url), environ={"SCRIPTED_KEY": KEY})
         async with open_app(loaded) as app:
             run = await begin(app, "Read.", budgets=budgets)

@@ -4,14 +4,14 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-import fakes
-from model_apis import ModelServer, Turn, script
 from outrider.agents.models import Models
 from outrider.agents.models.known import known
 from outrider.agents.settings import ModelsSettings
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import InvalidInput, NotConfigured
 from outrider.core.http import Http
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer, Turn, script
 
 Make = Callable[..., Models]
 
@@ -73,7 +73,7 @@ async def test_unknown_names_are_corrected(models: Make):
 
 
 async def test_a_model_on_this_machine_is_found_by_what_it_serves(models: Make):
-    async with fakes.serve(ModelServer(script(Turn())).app()) as url:
+    async with http_servers.serve(ModelServer(script(Turn())).app()) as url:
         profiles = {"here": {"base_url": f"{url}/v1"}}
         (found,) = await models(profiles=profiles).chain(["here"])
     assert found.model == "scripted-local"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_runs import office
-from agent_tools import lines
-from model_apis import Turn, script
+from support.apps.agent_runs import office
+from support.apps.agent_tools import lines
+from support.fakes.model_apis import Turn, script
 
 SECRET = "correct-horse-9182"
 UNLOCK = script(Turn(calls=[("unlock", {"door": "cellar", "password": SECRET})]), Turn(text="It is open."))

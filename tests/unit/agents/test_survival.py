@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent_runs import office
-from model_apis import Asked, Turn, script
+from support.apps.agent_runs import office
+from support.fakes.model_apis import Asked, Turn, script
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent_runs import KEY, office
-from model_apis import WIRES, Asked, Turn, script
+from support.apps.agent_runs import KEY, office
+from support.fakes.model_apis import WIRES, Asked, Turn, script
 
 
 @pytest.mark.parametrize("wire", WIRES)

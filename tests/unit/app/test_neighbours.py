@@ -9,7 +9,6 @@ import anyio
 import pytest
 from starlette.applications import Starlette
 
-import fakes
 from outrider.app import App, open_app
 from outrider.app.neighbours import Neighbours
 from outrider.browser.tables import browser_sessions
@@ -21,6 +20,7 @@ from outrider.core.result import Result, Text
 from outrider.core.result_facts import result_facts
 from outrider.serve.hop import Door, Seal
 from outrider.settings import load
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 KEY = "a key that all replicas share, longer than 32 characters"
@@ -35,7 +35,7 @@ async def neighbours(here: Here) -> AsyncGenerator[tuple[App, Neighbours]]:
     async with open_app(loaded) as app:
         other = Replicas(app.database)
         door = Door(Seal(KEY, loaded.settings.data_dir), other.id, app.database.now, here)
-        async with fakes.serve(Starlette(routes=[door.route()])) as url:
+        async with http_servers.serve(Starlette(routes=[door.route()])) as url:
             other.address = url
             await other.beat()
             await _add_session(app, other.id)

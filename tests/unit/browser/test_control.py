@@ -5,13 +5,13 @@ from typing import Any
 import anyio
 import pytest
 
-from browser_wire import Wire
 from outrider.browser.cdp import Connection
 from outrider.browser.control import Control
 from outrider.browser.control_input import CLICKS, FARTHEST, TURN, TYPED, Rejected, read_input
 from outrider.browser.control_queue import AHEAD, LIMIT
 from outrider.browser.gate import Gate
 from outrider.browser.page import Page
+from support.fakes.cdp_transport import Wire
 
 pytestmark = pytest.mark.anyio
 

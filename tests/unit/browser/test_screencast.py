@@ -7,11 +7,11 @@ from typing import Any
 import anyio
 import pytest
 
-from browser_wire import Wire
 from outrider.browser.cdp import Connection, PageGone
 from outrider.browser.page import Page
 from outrider.browser.screencast import IN_FLIGHT, QUEUE, Screencast
 from outrider.browser.tabs import Tabs
+from support.fakes.cdp_transport import Wire
 
 pytestmark = pytest.mark.anyio
 SECONDS = 10

@@ -9,13 +9,12 @@ from typing import Any
 import anyio
 import pytest
 
-import postgres
-import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.keywords.file_index import FileIndex
 from outrider.content.record import Record
 from outrider.core.context import Call
 from outrider.core.db import Database
+from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
 POSTGRES = postgres.found()

@@ -5,7 +5,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-import postgres
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.meaning.embedding import chosen
@@ -15,6 +14,7 @@ from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.http import Http
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 MODES: tuple[Mode, ...] = ("keyword", "semantic", "hybrid")

@@ -8,8 +8,6 @@ from typing import Any
 import anyio
 import pytest
 
-import postgres
-import sqlite
 from outrider.app.usage import Usage
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.embedding_settings import EmbeddingSettings
@@ -26,6 +24,7 @@ from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotFound
 from outrider.core.http import Http
 from outrider.identity.quotas import Owner
+from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
 POSTGRES = postgres.found()

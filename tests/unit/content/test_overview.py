@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 ANN, BOB = Call(session="ann"), Call(session="bob", identity="bob@example.org")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.core.db import Database
+from support.databases import sqlite
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-import sqlite
 from outrider.core.citations import Citations, pool
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import Refused
+from support.databases import sqlite
 
 FIRST_FIVE = ("61g", "oq4", "pra", "8zu", "urf")
 DIGEST = "fdb7b5d7ce8514bd2f003c5bfc4447521c110456429b28785f2f6ec58616aac9"

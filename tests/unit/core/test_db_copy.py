@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table, func, insert, select
 
-import sqlite
 from outrider.core.artifacts import Artifacts
 from outrider.core.database.copying import Copied, Copy, counts
 from outrider.core.database.rows import batches
@@ -19,6 +18,7 @@ from outrider.core.errors import Refused, Unavailable
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.moving import Moving
 from outrider.core.tables import artifacts, citation_counters, events
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 ROWS = 7

@@ -14,12 +14,12 @@ import anyio
 import pytest
 from sqlalchemy import Connection, func, make_url, select, text
 
-import postgres
 from outrider.core.database.failures import Unsure
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
 from outrider.core.tables import artifacts
 from outrider.core.tables import citation_counters as counters
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 LEAVING = """

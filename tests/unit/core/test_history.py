@@ -7,14 +7,13 @@ from itertools import count
 
 import pytest
 
-import postgres
-import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.events import Event, Events
 from outrider.core.history import FAILED, History, Wanted
 from outrider.core.tool import Tool
+from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
 NUMBERS = count(1)

@@ -11,10 +11,10 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.tls import TLSStream
 
-from hostile import TRICKS, Trick, raw, serve_hostile
 from outrider.core.egress import EgressSettings, Guard
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 from outrider.core.http import Headers, Http, Limits, Reply
+from support.fakes.hostile_server import TRICKS, Trick, raw, serve_hostile
 
 pytestmark = pytest.mark.anyio
 PUBLIC = "93.184.215.14"

@@ -10,9 +10,9 @@ import anyio
 import pytest
 from sqlalchemy import text
 
-import postgres
 from outrider.core.db import Database
 from outrider.core.places import Places
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 # Takes places many times; in each it counts itself in a table, and says the most that were there at once.

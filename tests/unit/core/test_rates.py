@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-import postgres
 from outrider.core.db import Database
 from outrider.core.rates import Rates
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 # Takes turns for two seconds and says by the machine's clock when each came.

@@ -13,8 +13,6 @@ from typing import Any
 import anyio
 import pytest
 
-import object_storage
-import sqlite
 from outrider.core.artifacts import Artifacts
 from outrider.core.database.failures import Unsure
 from outrider.core.db import Database
@@ -23,6 +21,8 @@ from outrider.core.storage.choose import storage_of
 from outrider.core.storage.folder import FolderStorage
 from outrider.core.storage.objects import BLOCK, ObjectStorage
 from outrider.core.storage.storage import Storage
+from support.databases import sqlite
+from support.fakes import object_storage
 
 pytestmark = pytest.mark.anyio
 LARGE = os.urandom(1 << 20) * 12 + b"end"  # more than two parts

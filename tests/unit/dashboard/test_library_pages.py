@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-import library_shelf
-import sqlite
-from library_shelf import png, put
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.dashboard.listen import Listening
 from outrider.settings import load
+from support.apps import library_app
+from support.apps.library_app import png, put
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 MOST = 200_000  # bytes of a page
@@ -43,7 +43,7 @@ async def shelf(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Shel
     home: Path = tmp_path_factory.mktemp("library")
     values = {"toolsets": ["all"], "search": {"keyless": False}}
     async with open_app(sqlite.prepared(load(values, environ={}, home=home, workspace=home))) as app:
-        await library_shelf.fill(app)
+        await library_app.fill(app)
         listening = Listening(app.house())
         await listening.start()
         try:
@@ -175,7 +175,7 @@ async def test_a_heavy_text_is_shown_in_light_parts(shelf: Shelf):
     second = await shelf.page(f"/library/files/{key}?from={after}")
     number = text[: int(after)].count("\n")
     assert f"\n{number} &lt;" in second.replace('aria-label="Text">', "\n")
-    passages = await shelf.app.content.add(Call(session="heavy"), library_shelf.draft(text[:150_000]))
+    passages = await shelf.app.content.add(Call(session="heavy"), library_app.draft(text[:150_000]))
     await shelf.page(f"/library/contents/{passages.id}")
 
 
@@ -199,13 +199,13 @@ async def test_a_saved_page_is_saved_as_text_and_as_source(shelf: Shelf):
     address = html.partition('href="/library/pages/')[2].partition('"')[0]
     assert "Leaves are picked." in await shelf.page(f"/library/pages/{address}")
     source = await shelf.client.get(f"/library/pages/{address}/text?as=source")
-    assert source.text == library_shelf.SOURCE
+    assert source.text == library_app.SOURCE
     assert source.headers["content-type"] == "application/octet-stream"
     assert source.headers["content-disposition"].startswith("attachment; ")
 
 
 async def test_a_plan_and_a_playbook_are_shown_and_saved(shelf: Shelf):
-    scope = library_shelf.ANN.scope
+    scope = library_app.ANN.scope
     assert "Nine of them, three good ones" in await shelf.page(f"/library/plans/{scope}")
     assert (await shelf.client.get(f"/library/plans/{scope}/json")).json()["goal"] == "Write a short history of tea"
     playbook = (await shelf.app.house().playbooks.listed()).items[0]
@@ -215,7 +215,7 @@ async def test_a_plan_and_a_playbook_are_shown_and_saved(shelf: Shelf):
 
 
 async def test_the_files_of_a_session_are_found_read_and_saved(shelf: Shelf):
-    key = shelf.app.workspaces.find(library_shelf.ANN).key
+    key = shelf.app.workspaces.find(library_app.ANN).key
     assert "report/" in await shelf.page(f"/library/workspaces/{key}")
     assert "history.md" in await shelf.page(f"/library/workspaces/{key}?path=report")
     assert "It began in Yunnan." in await shelf.page(f"/library/workspaces/{key}/file?path=report%2Fhistory.md")
@@ -225,7 +225,7 @@ async def test_the_files_of_a_session_are_found_read_and_saved(shelf: Shelf):
 
 
 async def test_a_file_whose_name_is_no_text_is_there_without_a_link(shelf: Shelf):
-    place = shelf.app.workspaces.of(library_shelf.ANN)
+    place = shelf.app.workspaces.of(library_app.ANN)
     odd = Path(os.fsdecode(os.fsencode(place.directory) + b"/odd\xff.txt"))
     odd.write_text("code chose this name")
     try:
@@ -241,7 +241,7 @@ async def test_a_file_whose_name_is_no_text_is_there_without_a_link(shelf: Shelf
     ["../state", "..%2f..%2foutrider.db", "%2fetc%2fpasswd", "report/../../used", "link", "up/outrider.db", "a%00b"],
 )
 async def test_no_path_leads_out_of_a_workspace(shelf: Shelf, path: str):
-    place = shelf.app.workspaces.find(library_shelf.ANN)
+    place = shelf.app.workspaces.find(library_app.ANN)
     for name, target in (("link", "/etc/passwd"), ("up", "../../..")):
         if not (place.directory / name).is_symlink():
             (place.directory / name).symlink_to(target)

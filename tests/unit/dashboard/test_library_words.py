@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.requests import HTTPConnection
 
-import payloads
 from outrider.dashboard.library.stores import pieces
 from outrider.dashboard.library.viewing import part_of, weight_of
 from outrider.dashboard.naming import disposition, label
 from outrider.dashboard.ranges import Unsatisfiable, asked_part
 from outrider.dashboard.reach import Owner, may_see
+from support.fakes import hostile_payloads
 
 ANY = st.text(st.characters(codec=None), max_size=300)
 HEADER = re.compile(r"""attachment; filename="([^"\\\r\n]+)"; filename\*=UTF-8''([A-Za-z0-9._~%-]+)""")
@@ -34,7 +34,7 @@ def test_a_header_names_a_file_that_stays_in_its_folder_and_forges_nothing(name:
     assert len(full) <= 130
 
 
-@pytest.mark.parametrize("name", payloads.names())
+@pytest.mark.parametrize("name", hostile_payloads.names())
 def test_every_hostile_name_becomes_a_file_name(name: str):
     assert HEADER.fullmatch(disposition(name))
 

@@ -9,10 +9,6 @@ from typing import Any
 import anyio
 import pytest
 
-import eras
-import postgres
-import sqlite
-from agent_house import AgentHouse, Turn, opened
 from outrider.agents.approvals import Questions
 from outrider.agents.oversight.answering import Answered, Answering
 from outrider.agents.oversight.brief import Brief
@@ -23,7 +19,10 @@ from outrider.agents.oversight.step_list import StepList
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, Refused
 from outrider.core.questions import Answer, Question
-from run_rows import fill, question_row, run_row
+from support.apps import mcp_clients
+from support.apps.agents_app import AgentHouse, Turn, opened
+from support.apps.run_rows import fill, question_row, run_row
+from support.databases import postgres, sqlite
 
 pytestmark = pytest.mark.anyio
 PROGRAMS = postgres.found()
@@ -144,7 +143,7 @@ def desk(made: AgentHouse) -> Answering:
 
 async def begun(made: AgentHouse, agent: str = "boss") -> str:
     """A run that has come to its questions."""
-    async with eras.connected(made.app.server()) as client:
+    async with mcp_clients.connected(made.app.server()) as client:
         said = await client.call_tool(f"run_{agent}", {"query": "Do both."})
     assert said.is_error
     (tree,) = (await Overview(made.app.database).listed(Wanted())).items
@@ -197,7 +196,7 @@ async def test_a_child_in_the_background_goes_on_by_itself(home: Path):
         "boss": (Turn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), Turn("Later."))
     }
     async with opened(home, script, {"clerk": CLERK, "boss": BOSS}) as made:
-        async with eras.connected(made.app.server()) as client:
+        async with mcp_clients.connected(made.app.server()) as client:
             await client.call_tool("run_boss", {"query": "Do both."})
         (tree,) = (await Overview(made.app.database).listed(Wanted())).items
         child = await child_of(made, tree.id)
@@ -213,7 +212,7 @@ async def test_a_run_whose_questions_are_answered_before_it_rests_goes_on_all_th
     calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
     script = {"clerk": (Turn("Both.", calls=calls), Turn("Clerk is done.")), "other": (Turn("Slept.", until=gate),)}
     agents = {"clerk": CLERK | {"tools": ["run_other"]}, "other": {}}
-    async with opened(home, script, agents) as made, eras.connected(made.app.server()) as client:
+    async with opened(home, script, agents) as made, mcp_clients.connected(made.app.server()) as client:
         said = await client.call_tool("run_clerk", {"query": "Do both.", "mode": "background"})
         run_id = (said.meta or {})["outrider/run"]["runId"]
         inbox = Inbox(made.app.database)
@@ -235,7 +234,7 @@ async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stan
     def slowly(properties: dict[str, Any]) -> dict[str, str]:
         return {name: "rejected" for name, field in properties.items() if "enum" in field}
 
-    class Late(eras.Person):
+    class Late(mcp_clients.Person):
         """Somebody at a client who fills in the form after somebody else has answered."""
 
         async def __call__(self, context: Any, params: Any) -> Any:
@@ -245,7 +244,7 @@ async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stan
 
     async with (
         house(home) as made,
-        eras.connected(made.app.server(), capabilities="person", person=Late(slowly)) as client,
+        mcp_clients.connected(made.app.server(), capabilities="person", person=Late(slowly)) as client,
     ):
         said = await client.call_tool("run_boss", {"query": "Do both."})
         history = (await Inbox(made.app.database).decided()).items
@@ -256,9 +255,9 @@ async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stan
 
 
 async def test_the_dashboard_that_answers_after_a_client_hears_whose_answer_stands(home: Path):
-    person = eras.Person(eras.says("approved"))
+    person = mcp_clients.Person(mcp_clients.says("approved"))
     async with house(home) as made:
-        async with eras.connected(made.app.server(), capabilities="person", person=person) as client:
+        async with mcp_clients.connected(made.app.server(), capabilities="person", person=person) as client:
             said = await client.call_tool("run_boss", {"query": "Do both."})
         done = (await Inbox(made.app.database).decided()).items
         answers = {each.question.id: Answer("rejected", "too late") for each in done}
@@ -301,7 +300,7 @@ def failing() -> Callable[[int], dict[str, Any]]:
 
 async def test_a_failed_run_goes_on_where_it_failed_and_does_nothing_twice(home: Path, failing: Any):
     async with opened(home, failing(404), {"clerk": {"toolsets": ["planning"]}}) as made:
-        async with eras.connected(made.app.server()) as client:
+        async with mcp_clients.connected(made.app.server()) as client:
             said = await client.call_tool("run_clerk", {"query": "Do it."})
         assert said.is_error
         (tree,) = (await Overview(made.app.database).listed(Wanted())).items

@@ -12,11 +12,11 @@ import httpx2
 import pytest
 from sqlalchemy import Engine, event
 
-import run_rows
-import sqlite
 from outrider.app import App, open_app
 from outrider.dashboard.listen import Listening
 from outrider.settings import load
+from support.apps import run_rows
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 MOST = 200_000  # bytes of a page

@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-import sqlite
 from outrider.core.db import Database
 from outrider.identity.counters import Counters
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 END = int(time.time()) + 3_600

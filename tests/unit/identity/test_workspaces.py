@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.core.db import Database
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.identity import secret
@@ -13,6 +12,7 @@ from outrider.identity.principal import Membership, Principal, Unrecognised
 from outrider.identity.standing import lost
 from outrider.identity.tokens import Tokens
 from outrider.identity.workspaces import Workspaces
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outrider.pages import Document, ImageRef, Link, extract
-from site_app import FOLDER
+from support.fakes.website import FOLDER
 
 URL = "https://harbour.example/notes/lighthouse"
 WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "

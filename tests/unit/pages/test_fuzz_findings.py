@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from documents import read
 from outrider import extract
 from outrider.core.errors import Unavailable
+from support.documents.office_files import read
 
 URL = "https://site.example/folder/page"
 WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.core.http import Headers, Reply
 from outrider.pages.images import digest, file_name, save
-from site_app import PNG, Answer, Site, reading
+from support.fakes.website import PNG, Answer, Site, reading
 
 pytestmark = pytest.mark.anyio
 URL = "https://a.b/picture"

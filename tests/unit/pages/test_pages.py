@@ -7,7 +7,7 @@ import pytest
 
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.pages import Pages
-from site_app import Answer, Clock, Request, Site, pdf, reading
+from support.fakes.website import Answer, Clock, Request, Site, pdf, reading
 
 pytestmark = pytest.mark.anyio
 WORDS = "The tide comes in twice a day, and the boats rise with it until the bell rings. "

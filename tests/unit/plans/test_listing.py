@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
 from outrider.plans import Plans
 from outrider.plans.listing import LOOKED_AT
 from outrider.plans.tables import plans as table
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 

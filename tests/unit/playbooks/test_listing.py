@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
 from outrider.playbooks import Playbooks
 from outrider.playbooks.playbook import Action, Step, Workflow
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,6 @@ from typing import Any
 import anyio
 import pytest
 
-import fake_agent_browser
-import result_pages
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
 from outrider.core.http import Http
@@ -25,6 +23,7 @@ from outrider.search.outline import results_of
 from outrider.search.result_page import read_lines
 from outrider.search.settings import AgentBrowserSettings
 from outrider.search.tree_text import lines_of_snapshot
+from support.fakes import agent_browser_program, result_pages
 
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parents[2] / "data" / "search" / "snapshots"
@@ -47,7 +46,7 @@ def pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
 
 
 def program(folder: Path, **behaviour: Any) -> Path:
-    return fake_agent_browser.put(folder / "program", **{"pages": pages(), **behaviour})
+    return agent_browser_program.put(folder / "program", **{"pages": pages(), **behaviour})
 
 
 def searching(tmp_path: Path, *, timeout: float = 60, **settings: Any) -> Search:
@@ -147,7 +146,7 @@ async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp
     search = searching(tmp_path, command=str(one))
     await found(search)
     await found(search, Query("other"))
-    asked = [each for each in fake_agent_browser.calls(one) if each["argv"] != ["--version"]]
+    asked = [each for each in agent_browser_program.calls(one) if each["argv"] != ["--version"]]
     assert [each["argv"][0] for each in asked] == ["open", "open", "snapshot", "close"] * 2
     assert all(each["argv"][-3:-1] == ["--json", "--session"] for each in asked)
     assert all(each["argv"][1] == "-u" for each in asked if each["argv"][0] == "snapshot")
@@ -166,7 +165,7 @@ async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_pat
     one = program(tmp_path)
     nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
     await found(searching(tmp_path, command=str(one)), Query(nasty, count=5))
-    opened = [each["argv"] for each in fake_agent_browser.calls(one) if each["argv"][0] == "open"][-1]
+    opened = [each["argv"] for each in agent_browser_program.calls(one) if each["argv"][0] == "open"][-1]
     assert opened[1].startswith("https://www.google.com/search?q=--help+%24%28id%29+%60id%60%3B+rm")
     assert len(opened) == 5
 
@@ -221,7 +220,7 @@ async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path
     one = program(tmp_path, way="hang")
     attempt = await failure(searching(tmp_path, timeout=3, command=str(one)))
     assert attempt["outcome"] == "timeout"
-    started = fake_agent_browser.started(one)
+    started = agent_browser_program.started(one)
     assert started
     assert await gone(*started)
 
@@ -233,9 +232,9 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
     with suppress(Unavailable):
         await found(searching(tmp_path, command=str(one), engines=["google"]))
     with anyio.fail_after(20):
-        while len(fake_agent_browser.started(one)) < 1:
+        while len(agent_browser_program.started(one)) < 1:
             await anyio.sleep(0.01)
-    assert await gone(*fake_agent_browser.started(one))
+    assert await gone(*agent_browser_program.started(one))
 
 
 @pytest.mark.parametrize(
@@ -247,14 +246,14 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
     assert attempt["outcome"] == "not_configured"
     assert said in attempt["message"]
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
-    assert [each["argv"] for each in fake_agent_browser.calls(one)] == [["--version"]]
+    assert [each["argv"] for each in agent_browser_program.calls(one)] == [["--version"]]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
     one = program(tmp_path, way="not_started")
     await found(searching(tmp_path, command=str(one)))
-    started = fake_agent_browser.started(one)
+    started = agent_browser_program.started(one)
     assert len(started) > 1
     assert await gone(*started)
 
@@ -264,7 +263,7 @@ async def test_the_version_is_asked_once(tmp_path: Path):
     search = searching(tmp_path, command=str(one))
     for _ in range(2):
         await found(search)
-    assert [each["argv"] for each in fake_agent_browser.calls(one)].count(["--version"]) == 1
+    assert [each["argv"] for each in agent_browser_program.calls(one)].count(["--version"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -341,6 +340,6 @@ async def test_an_engine_that_nobody_knows_is_named(tmp_path: Path):
 def nothing_is_left(tmp_path: Path) -> Iterator[None]:
     """Whatever a failing test leaves running would outlive it."""
     yield
-    for pid in fake_agent_browser.started(tmp_path / "program" / "agent-browser"):
+    for pid in agent_browser_program.started(tmp_path / "program" / "agent-browser"):
         with suppress(ProcessLookupError):
             os.kill(pid, 9)

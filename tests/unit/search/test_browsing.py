@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-import fakes
-import result_pages
 from outrider.core.egress import EgressSettings
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
@@ -19,6 +17,7 @@ from outrider.core.http import Http
 from outrider.search import Page, Powers, Query, Search, SearchSettings
 from outrider.search.access import Plan, known, plan
 from outrider.search.settings import ResultPageSettings
+from support.fakes import http_servers, result_pages
 
 pytestmark = pytest.mark.anyio
 TEA = Query("oolong tea", count=5)
@@ -44,7 +43,7 @@ class Plain:
 @asynccontextmanager
 async def searching(behaviour: result_pages.Behaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
     """A search that asks nothing but result pages; `now` is a clock that stands still."""
-    async with fakes.serve(result_pages.site(behaviour)) as url:
+    async with http_servers.serve(result_pages.site(behaviour)) as url:
         http = Http(Guard(EgressSettings(allow=[url.removeprefix("http://")])))
         values = {"providers": result_pages.providers(url), "disabled": NO_API} | more
         settings = SearchSettings.model_validate(values)

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-import fakes
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import Http
 from outrider.search import Query, Search, SearchSettings
 from outrider.search.access import known
 from outrider.search.provider import Powers
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 ALONE = SearchSettings(disabled=sorted(set(known()) - {"ddgs"}), providers={"ddgs": {"timeout_s": 5}})
@@ -30,7 +30,7 @@ async def proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
         await writer.drain()
         writer.close()
 
-    async with fakes.serve_bytes(refuse) as url:
+    async with http_servers.serve_bytes(refuse) as url:
         yield url.replace("http://", f"http://outrider:{TOKEN}@")
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sqlite
 from outrider.core.db import Database
 from outrider.search.failures import HARMLESS, KINDS
 from outrider.search.health import LONGEST, TRIAL, TRIP, Health, Ledger
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 OUTCOMES = st.lists(

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-import fakes
-import providers
-import result_pages
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.http import Http
@@ -18,6 +15,7 @@ from outrider.search.access import known
 from outrider.search.blocked import why_blocked
 from outrider.search.browsing import engines
 from outrider.search.result_page import read
+from support.fakes import http_servers, result_pages, search_providers
 
 pytestmark = pytest.mark.anyio
 NOW = 1_795_000_000.0  # November 2026
@@ -80,12 +78,12 @@ ERRORS = {
 
 async def asked(name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str) -> Any:
     """What the search makes of that answer: what it found, or its error."""
-    behaviour = providers.Behaviour(ways={name: str(status)}, bodies={name: body}, headers={name: headers})
-    async with fakes.serve(providers.app(behaviour)) as url:
+    behaviour = search_providers.Behaviour(ways={name: str(status)}, bodies={name: body}, headers={name: headers})
+    async with http_servers.serve(search_providers.app(behaviour)) as url:
         http = Http(Guard())
-        key = providers.KEY if keyed else ""
+        key = search_providers.KEY if keyed else ""
         settings = SearchSettings(
-            providers=providers.settings(url, name, key=key), disabled=sorted(set(known()) - {name})
+            providers=search_providers.settings(url, name, key=key), disabled=sorted(set(known()) - {name})
         )
         try:
             return await Search(http, settings, None, clock=lambda: NOW).find(query)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import result_pages
 from outrider.core.errors import Unavailable
 from outrider.search import Page, Query
 from outrider.search.browsing import engines
 from outrider.search.hits import plain
 from outrider.search.result_page import read, target
+from support.fakes import result_pages
 
 TEA, NONSENSE = Query("oolong tea"), Query("qzx captcha qzx")
 FIRST = ("Oolong, between green & black", "leaves.example", "oolong is bruised before it dries")

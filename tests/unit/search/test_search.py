@@ -11,15 +11,14 @@ from typing import Any
 import anyio
 import pytest
 
-import fakes
-import providers
-import sqlite
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import InvalidInput, NotConfigured, Unavailable
 from outrider.core.http import Http
 from outrider.search import Hit, Powers, Query, Search, SearchSettings
 from outrider.search.access import known
+from support.databases import sqlite
+from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
@@ -31,12 +30,14 @@ TEA = Query("tea", count=5)
 class World:
     """Some providers on loopback, and a search that knows only those."""
 
-    def __init__(self, http: Http, url: str, behaviour: providers.Behaviour, database: Database | None) -> None:
+    def __init__(self, http: Http, url: str, behaviour: search_providers.Behaviour, database: Database | None) -> None:
         self.http, self.url, self.behaviour, self.database = http, url, behaviour, database
         self.now = NOW
 
     def search(self, *names: str, free: tuple[str, ...] = (), local: Any = None, **more: Any) -> Search:
-        table = providers.settings(self.url, *names, rate=1000) | providers.settings(self.url, *free, key="", rate=1000)
+        table = search_providers.settings(self.url, *names, rate=1000) | search_providers.settings(
+            self.url, *free, key="", rate=1000
+        )
         table = {name: content | more.pop(name, {}) for name, content in table.items()}
         unused = sorted(set(known()) - set(table) - {"local"})
         settings = SearchSettings.model_validate({"providers": table, "disabled": unused, **more})
@@ -49,8 +50,8 @@ class World:
 
 @asynccontextmanager
 async def world(database: Database | None = None, **behaviour: Any) -> AsyncGenerator[World]:
-    acting = providers.Behaviour(**behaviour)
-    async with fakes.serve(providers.app(acting)) as url:
+    acting = search_providers.Behaviour(**behaviour)
+    async with http_servers.serve(search_providers.app(acting)) as url:
         http = Http(Guard())
         try:
             yield World(http, url, acting, database)
@@ -275,8 +276,8 @@ async def test_nothing_usable_says_which_variable_to_set():
 
 async def test_a_profile_is_asked_first_and_followed_by_the_chain():
     async with world(ways={"serper": "500"}) as w:
-        address = providers.endpoint(w.url, "serper")
-        profiles = {"mine": {"provider": "serper", "api_key": providers.KEY, "endpoint": address}}
+        address = search_providers.endpoint(w.url, "serper")
+        profiles = {"mine": {"provider": "serper", "api_key": search_providers.KEY, "endpoint": address}}
         search = w.search("brave", "serper", profiles=profiles, profile="mine")
         found = await search.find(TEA)
         assert w.asked == ["serper", "brave"]

@@ -8,26 +8,27 @@ from typing import Any
 
 import pytest
 
-import fakes
-import providers
 from outrider.core.egress.guard import Guard
 from outrider.core.errors import OutriderError
 from outrider.core.http import Http
 from outrider.search import Found, Query, Search, SearchSettings
 from outrider.search.access import known
+from support.fakes import http_servers, search_providers
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 11, 20, tzinfo=UTC).timestamp()
 
 
 class Wire:
-    def __init__(self, http: Http, url: str, behaviour: providers.Behaviour) -> None:
+    def __init__(self, http: Http, url: str, behaviour: search_providers.Behaviour) -> None:
         self.http, self.url, self.behaviour = http, url, behaviour
 
     async def find(self, name: str, query: Query, *, keyed: bool = True) -> Found:
-        key = providers.KEY if keyed else ""
+        key = search_providers.KEY if keyed else ""
         unused = sorted(set(known()) - {name})
-        settings = SearchSettings(providers=providers.settings(self.url, name, key=key, rate=1000), disabled=unused)
+        settings = SearchSettings(
+            providers=search_providers.settings(self.url, name, key=key, rate=1000), disabled=unused
+        )
         return await Search(self.http, settings, None, clock=lambda: NOW).find(query)
 
     async def asked(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
@@ -44,8 +45,8 @@ class Wire:
 
 @asynccontextmanager
 async def wire(**behaviour: Any) -> AsyncGenerator[Wire]:
-    acting = providers.Behaviour(**behaviour)
-    async with fakes.serve(providers.app(acting)) as url:
+    acting = search_providers.Behaviour(**behaviour)
+    async with http_servers.serve(search_providers.app(acting)) as url:
         http = Http(Guard())
         try:
             yield Wire(http, url, acting)
@@ -201,7 +202,7 @@ async def test_brave_tells_what_is_left_of_the_month():
     async with wire(headers={"brave": {"x-ratelimit-remaining": "0, 14523"}}, ways={"brave": "200"}) as w:
         w.behaviour.bodies["brave"] = {"type": "search", "web": {"results": []}}
         unused = sorted(set(known()) - {"brave"})
-        settings = SearchSettings(providers=providers.settings(w.url, "brave"), disabled=unused)
+        settings = SearchSettings(providers=search_providers.settings(w.url, "brave"), disabled=unused)
         search = Search(w.http, settings, None, clock=lambda: NOW)
         await search.find(Query("tea"))
         health = {row.name: row.health for row in await search.status()}["brave"]
@@ -221,4 +222,4 @@ async def test_nothing_of_a_request_is_logged(caplog):
         for name in ("serpapi", "google_cse"):  # their keys stand in the address
             await w.find(name, Query("tea"))
     own = [record for record in caplog.records if not record.name.startswith("uvicorn")]
-    assert providers.KEY not in " ".join(record.getMessage() for record in own)
+    assert search_providers.KEY not in " ".join(record.getMessage() for record in own)

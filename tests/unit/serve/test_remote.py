@@ -11,8 +11,6 @@ from typing import Any
 import anyio
 import pytest
 
-import fakes
-import mcp_servers
 from outrider.agents.remote import RemoteTool, names_of
 from outrider.agents.settings import McpServer
 from outrider.core.context import Call, RunContext
@@ -21,6 +19,7 @@ from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Unavailable
 from outrider.core.result import Image, Link, Resource, Result, Text
 from outrider.serve.remote import RemoteServers
+from support.fakes import http_servers, mcp_servers
 
 PROGRAM = str(Path(mcp_servers.__file__))
 RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", call_id="call_7")
@@ -195,13 +194,13 @@ async def test_tools_that_come_are_seen(env: dict[str, str]):
 
 
 async def test_an_address_of_this_machine_is_reached_because_the_operator_wrote_it():
-    async with fakes.serve(mcp_servers.app()) as url, servers(notes=McpServer(url=f"{url}/mcp")) as remote:
+    async with http_servers.serve(mcp_servers.app()) as url, servers(notes=McpServer(url=f"{url}/mcp")) as remote:
         assert (await call(await tool(remote, "notes", "say-it"), text="hello")).text == "say-it: hello"
 
 
 async def test_an_address_gets_the_headers_that_were_configured():
     headers = {"Authorization": "Bearer ${TOKEN}"}
-    async with fakes.serve(mcp_servers.app("tok")) as url:
+    async with http_servers.serve(mcp_servers.app("tok")) as url:
         kept = McpServer(url=f"{url}/mcp", headers=headers)
         async with servers({"TOKEN": "tok"}, notes=kept, shut=McpServer(url=f"{url}/mcp")) as remote:
             assert (await call(await tool(remote, "notes", "look"))).text == "look: "

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import browser_site
-import fakes
 from outrider.browser import Browsers, BrowserSettings, Options, Session
 from outrider.core.egress import EgressSettings, Guard
+from support.fakes import http_servers
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Site:
 @pytest.fixture(scope="module")
 async def site() -> AsyncGenerator[Site]:
     async with AsyncExitStack() as stack:
-        there = await stack.enter_async_context(fakes.serve(browser_site.site()))
+        there = await stack.enter_async_context(http_servers.serve(browser_site.site()))
         far = there.replace("127.0.0.1", "localhost")
-        here = await stack.enter_async_context(fakes.serve(browser_site.site(far)))
+        here = await stack.enter_async_context(http_servers.serve(browser_site.site(far)))
         yield Site(here, far)
 
 

@@ -10,11 +10,11 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-import fakes
 from outrider.browser import Browsers, BrowserSettings
 from outrider.browser.find import find_browser
 from outrider.browser.flags import can_sandbox
 from outrider.core.errors import NotConfigured, Refused, Unavailable
+from support.fakes import http_servers
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ async def test_an_address_that_is_no_browser_is_unavailable(site, tmp_path):
         writer.write(b"HTTP/1.1 418 I'm a teapot\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
         writer.close()
 
-    async with fakes.serve_bytes(teapot) as url:
+    async with http_servers.serve_bytes(teapot) as url:
         for address in (url, url.replace("http", "ws") + "/devtools/browser/1"):
             browsers = Browsers(BrowserSettings(cdp_url=SecretStr(address)), site.guard, tmp_path)
             with pytest.raises(Unavailable):

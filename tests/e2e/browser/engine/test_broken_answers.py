@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-import fakes
 from outrider.browser import Browsers, BrowserSettings, Session
 from outrider.browser.grip import grip
 from outrider.core.egress import EgressSettings, Guard
 from outrider.core.errors import OutriderError
+from support.fakes import http_servers
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = b"<title>T</title><p>The lamp turns in the tower. " * 60
@@ -35,7 +35,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 @pytest.fixture
 async def visiting(tmp_path) -> AsyncGenerator[tuple[Session, str]]:
-    async with fakes.serve_bytes(answer) as base:
+    async with http_servers.serve_bytes(answer) as base:
         browsers = Browsers(
             BrowserSettings(warm=0), Guard(EgressSettings(allow=[base.removeprefix("http://")])), tmp_path
         )

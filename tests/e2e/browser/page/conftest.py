@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-import fakes
 from outrider.browser.act import Hands
 from outrider.browser.browser import Browser
 from outrider.browser.fill import Fields
@@ -12,6 +11,7 @@ from outrider.browser.launch import launch
 from outrider.browser.page import Page
 from outrider.browser.scripts import Scripts
 from outrider.browser.snapshot import Eyes
+from support.fakes import http_servers
 from zoo.visiting import Visit, Visiting, Zoo
 
 
@@ -27,7 +27,7 @@ async def chromium() -> AsyncGenerator[Browser]:
 @pytest.fixture(scope="session")
 async def zoo() -> AsyncGenerator[tuple[Zoo, str]]:
     site = Zoo()
-    async with fakes.serve(site) as base:
+    async with http_servers.serve(site) as base:
         yield site, base
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-import fakes
 from outrider.browser.act import Settle
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from support.fakes import http_servers
 from zoo.visiting import Visit, Visiting
 
 
@@ -210,7 +210,7 @@ async def test_a_click_to_a_server_that_keeps_silent_ends_and_says_what_is_waite
         await enough.wait()
         writer.close()
 
-    async with fakes.serve_bytes(says_nothing) as base:
+    async with http_servers.serve_bytes(says_nothing) as base:
         on = await visit(f"<a id=away href='{base}/form'>Away</a>")
         on.page.patience = 0.5
         with anyio.fail_after(8):

@@ -3,11 +3,11 @@
 import anyio
 import pytest
 
-from agent_streams import ended, heard, said, spoken, until, working
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.stream import Streams
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
+from support.apps.run_streams import ended, heard, said, spoken, until, working
 
 pytestmark = pytest.mark.anyio
 

@@ -8,12 +8,12 @@ import anyio
 import pytest
 from sqlalchemy import Connection, text
 
-import postgres
-from agent_streams import ended, heard, said, spoken, until, working
 from outrider.agents.events.event import RunEvent
 from outrider.agents.events.event_log import EventLog
 from outrider.agents.events.stream import Pen, Streams
 from outrider.core.db import Database
+from support.apps.run_streams import ended, heard, said, spoken, until, working
+from support.databases import postgres
 
 pytestmark = pytest.mark.anyio
 LONG = "ä long word " * 2_000  # more than a ring takes

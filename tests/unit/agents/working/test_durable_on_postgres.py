@@ -7,13 +7,13 @@ import anyio
 import pytest
 from sqlalchemy import make_url, text
 
-import postgres
-from agent_runs import office
-from model_apis import Turn, script
 from outrider.agents.working.durable import Engine
 from outrider.agents.working.durable_tables import prepare
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
+from support.apps.agent_runs import office
+from support.databases import postgres
+from support.fakes.model_apis import Turn, script
 
 pytestmark = pytest.mark.anyio
 BUILDING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%INDEX CONCURRENTLY%'"

@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-import postgres
 from outrider.agents.working.locks import SessionLocks
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
+from support.databases import postgres
 
 PROGRAMS = postgres.found()
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(PROGRAMS is None, reason="Postgres is not installed here")]

@@ -8,10 +8,6 @@ import anyio
 import pytest
 from sqlalchemy import make_url, text
 
-import postgres
-import sqlite
-from agent_runs import office
-from model_apis import Turn
 from outrider.agents.conversations import Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import RunRows, new_row
@@ -19,7 +15,10 @@ from outrider.agents.settings import RunLimits
 from outrider.agents.working.queue import Queue, Waiting, chosen
 from outrider.core.context import Call
 from outrider.core.db import Database
-from scale_wires import to_socket
+from support.apps.agent_runs import office
+from support.databases import postgres, sqlite
+from support.fakes.model_apis import Turn
+from support.scale.proxies import to_socket
 
 NONE = RunLimits()
 pytestmark = pytest.mark.anyio

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import fakes
 from outrider.browser.websocket import MAGIC, TEXT, frame, open_websocket
 from outrider.core.egress import Guard
 from outrider.core.errors import InvalidInput, OutriderError, Unavailable
+from support.fakes import http_servers
 
 
 def unmasked(data: bytes) -> bytes:
@@ -62,7 +62,7 @@ async def test_messages_go_both_ways_in_pieces_and_between_pings():
         await reader.read()
         writer.close()
 
-    async with fakes.serve_bytes(server) as url:
+    async with http_servers.serve_bytes(server) as url:
         transport, received, lost = await opened(url)
         transport.send(b"hello")
         with anyio.fail_after(5):
@@ -81,7 +81,7 @@ async def test_a_server_that_breaks_the_rules_is_left(bad):
         await reader.read()
         writer.close()
 
-    async with fakes.serve_bytes(server) as url:
+    async with http_servers.serve_bytes(server) as url:
         transport, received, lost = await opened(url)
         with anyio.fail_after(5):
             assert await lost.get()
@@ -99,7 +99,7 @@ async def test_a_handshake_that_fails_is_unavailable(answer):
         writer.write(answer)
         writer.close()
 
-    async with fakes.serve_bytes(server) as url:
+    async with http_servers.serve_bytes(server) as url:
         with anyio.fail_after(5), pytest.raises(Unavailable):
             await open_websocket(Guard(), url.replace("http", "ws"))
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.content import Content, Draft, SearchOptions
 from outrider.content.keywords.engines.growing import GrowingIndex
 from outrider.content.keywords.engines.tantivy import TantivyIndex
@@ -12,6 +11,7 @@ from outrider.content.keywords.file_index import FileIndex
 from outrider.content.keywords.index import Mark
 from outrider.core.context import Call
 from outrider.core.db import Database
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 CALL = Call(session="s")

@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-import fakes
 from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.content.meaning.embedder import Embedder
 from outrider.content.meaning.embedding import chosen, known
@@ -22,6 +21,7 @@ from outrider.core.egress.guard import Guard
 from outrider.core.egress.policy import EgressSettings
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import Http
+from support.fakes import http_servers
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +58,7 @@ def status(code: int, **headers: str) -> Callable[[dict[str, Any]], Response]:
 @asynccontextmanager
 async def endpoint(server: Server, environ: dict[str, str] | None = None, **settings: Any) -> AsyncGenerator[Embedder]:
     http = Http(Guard(EgressSettings()))
-    async with fakes.serve(server.app()) as address:
+    async with http_servers.serve(server.app()) as address:
         wanted = EmbeddingSettings.model_validate({"base_url": f"{address}/v1/", "model": "m"} | settings)
         embedder = chosen(wanted, http, environ or {}, keys={"mine": "k-file"})
         assert embedder

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-import sqlite
 from outrider.content.meaning.codes import StoreCodes, encoded
 from outrider.content.meaning.vectors import BATCH, PAGE, Vectors
 from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 DIMENSIONS = 48

@@ -9,9 +9,9 @@ import anyio
 import httpx2
 import pytest
 
-from hostile import TRICKS, raw, serve_hostile
 from outrider.core.egress import EgressSettings, Guard
 from outrider.core.egress.proxy import EgressProxy
+from support.fakes.hostile_server import TRICKS, raw, serve_hostile
 
 pytestmark = pytest.mark.anyio
 PAGE = raw([b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"], close=False)

@@ -10,14 +10,14 @@ from typing import Any
 import anyio
 import pytest
 
-import fakes
-import sqlite
 from outrider.core.db import Database
 from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages import Pages, PagesSettings
 from outrider.pages.crawl import Budget, Crawler, Plan
 from outrider.pages.crawl.crawled import Crawled
-from site_app import Answer, Clock, Request, Site, client
+from support.databases import sqlite
+from support.fakes import http_servers
+from support.fakes.website import Answer, Clock, Request, Site, client
 
 pytestmark = pytest.mark.anyio
 WORDS = "The tide comes in twice a day, and the boats of {0} rise with it until the bell of {0} rings. "
@@ -65,7 +65,7 @@ async def place(routes: dict[str, Any], file: Path | None = None, **settings: An
     database = Database.file(sqlite.migrated(file or Path.home() / "crawl.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, "attempts": 1, **settings})
     try:
-        async with fakes.serve(site) as url, client() as http:
+        async with http_servers.serve(site) as url, client() as http:
             pages = Pages(http, chosen, database, clock=clock, sleep=clock.sleep)
             yield Place(Crawler(pages, database, clock=clock, sleep=clock.sleep), url, site, clock, [])
     finally:

@@ -12,7 +12,7 @@ import pytest
 
 from outrider.core.db import Database
 from outrider.pages.keeping.cache import Cache, canonical
-from site_app import Answer, Clock, Site, reading
+from support.fakes.website import Answer, Clock, Site, reading
 
 pytestmark = pytest.mark.anyio
 LONG = "<p>" + " ".join(f"word{number}" for number in range(4_000))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-import sqlite
 from outrider.core.db import Database
 from outrider.core.errors import NotFound
 from outrider.pages.document import Document
 from outrider.pages.keeping.cache import Cache, Cached
 from outrider.pages.keeping.kept import kept_page, listed
 from outrider.pages.page import Page
+from support.databases import sqlite
 
 pytestmark = pytest.mark.anyio
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from site_app import Answer, Clock, Site, reading
+from support.fakes.website import Answer, Clock, Site, reading
 
 pytestmark = pytest.mark.anyio
 PAGES = {

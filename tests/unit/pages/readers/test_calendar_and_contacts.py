@@ -2,11 +2,11 @@
 
 import pytest
 
-from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.reader import Source
 from outrider.pages.registry import reader_for
 from outrider.pages.sniffing.sniff import sniff
+from support.documents.office_files import read
 
 CALENDAR = """BEGIN:VCALENDAR\r
 VERSION:2.0\r

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from documents import read
 from outrider.core.errors import OutriderError, Unavailable
+from support.documents.office_files import read
 
 
 def database(*statements: str, rows: int = 0) -> bytes:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents import docx, odf, p, pptx, read, shape, slide
+from support.documents.office_files import docx, odf, p, pptx, read, shape, slide
 
 DEEP = 200  # levels
 BOOK = '<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><p>Seen.</p>{}</body></FictionBook>'

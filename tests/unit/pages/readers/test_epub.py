@@ -2,8 +2,8 @@
 
 import pytest
 
-from documents import epub, read
 from outrider.core.errors import Refused
+from support.documents.office_files import epub, read
 
 ENC = '<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData xmlns="http://www.w3.org/2001/04/xmlenc#">'
 ENC += '<EncryptionMethod Algorithm="{}"/></EncryptedData></encryption>'

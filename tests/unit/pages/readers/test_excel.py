@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents import SHEET, TYPE, read, relations, sheet, xlsx
+from support.documents.office_files import SHEET, TYPE, read, relations, sheet, xlsx
 
 COMMENTS = f'<comments {SHEET}><authors><author>Bo</author></authors><commentList><comment ref="B2" authorId="0">'
 COMMENTS += "<text><r><t>Measured?</t></r></text></comment></commentList></comments>"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.registry import reader_for
 from outrider.pages.sniffing.sniff import sniff
+from support.documents.office_files import read
 
 BOOK = """<?xml version="1.0"?>
 <?mso-application progid="Excel.Sheet"?>

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from documents import read
 from outrider.core.errors import OutriderError, Refused
+from support.documents.office_files import read
 
 DATA = Path(__file__).parents[3] / "data" / "documents"
 XLS = lzma.decompress((DATA / "book.xls.xz").read_bytes())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.sniffing.sniff import sniff
+from support.documents.office_files import read
 
 BOOK = b"""<?xml version="1.0" encoding="utf-8"?>
 <FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink">

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents import SPACES, all_kinds, docx, epub, odf, p, pptx, read, sheet, slide, xlsx, zipped
 from outrider.core.errors import NotConfigured, OutriderError, Refused, Unavailable
 from outrider.pages.reader import Source
 from outrider.pages.registry import readers
+from support.documents.office_files import SPACES, all_kinds, docx, epub, odf, p, pptx, read, sheet, slide, xlsx, zipped
 
 KINDS = all_kinds()
 ARCHIVES = ["word", "powerpoint", "excel", "odt", "ods", "epub"]

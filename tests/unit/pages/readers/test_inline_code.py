@@ -2,8 +2,8 @@
 
 import pytest
 
-from documents import docx, odf, read
 from outrider.pages import Document
+from support.documents.office_files import docx, odf, read
 
 SENTENCE = "He went down to the harbour and looked for a boat."
 STYLES = (

@@ -1,6 +1,6 @@
 """LaTeX: what Markdown has a sign for becomes that."""
 
-from documents import read
+from support.documents.office_files import read
 
 
 def latex(body: str) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from documents import read, zipped
 from outrider.core.errors import Unavailable
 from outrider.pages import Document
 from outrider.pages.reader import Source
 from outrider.pages.readers.legacy import reader
-from site_app import pdf
+from support.documents.office_files import read, zipped
+from support.fakes.website import pdf
 
 XLS = Path(__file__).parents[3] / "data" / "documents" / "lights.xls"
 WITHOUT = """

@@ -5,8 +5,8 @@ from email.message import EmailMessage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents import all_kinds, read
 from outrider.core.errors import OutriderError
+from support.documents.office_files import all_kinds, read
 
 
 def message(subject: str = "Lights", **headers: str) -> EmailMessage:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from documents import ODF, odf, read
 from outrider.core.errors import Refused
+from support.documents.office_files import ODF, odf, read
 
 ROW = "<table:table-row>{}</table:table-row>"
 CELL = "<table:table-cell {1}><text:p>{0}</text:p></table:table-cell>"

@@ -5,10 +5,10 @@ import zlib
 
 import pytest
 
-from documents import notebook, read
 from outrider.core.errors import Unavailable
 from outrider.pages.reader import Source
 from outrider.pages.readers import image
+from support.documents.office_files import notebook, read
 
 
 def code(source: str, *outputs: dict) -> dict:

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from compound_files import compound
-from documents import read
-from outlook_files import SENT, attachment, message, properties, texts
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.pages.readers.parts.office97.packed_rtf import unpacked
+from support.documents.compound_files import compound
+from support.documents.office_files import read
+from support.documents.outlook_files import SENT, attachment, message, properties, texts
 
 MESSAGE = compound(
     message(

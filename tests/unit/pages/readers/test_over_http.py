@@ -2,9 +2,9 @@
 
 import pytest
 
-from documents import all_kinds, docx, p
 from outrider.core.errors import Refused
-from site_app import Answer, Site, drawn, pdf, reading
+from support.documents.office_files import all_kinds, docx, p
+from support.fakes.website import Answer, Site, drawn, pdf, reading
 
 pytestmark = pytest.mark.anyio
 KINDS = all_kinds()

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from documents import zipped
 from outrider.core.errors import NotFound, Refused, Unavailable
 from outrider.pages import Document
 from outrider.pages.local import read_body
 from outrider.pages.reader import Source
 from outrider.pages.registry import read_within, reader_for
 from outrider.pages.sniffing.sniff import sniff
-from site_app import Answer, Site, pdf, reading
+from support.documents.office_files import zipped
+from support.fakes.website import Answer, Site, pdf, reading
 
 pytestmark = pytest.mark.anyio
 TABLE = b"port,ships\nWend,12\n"

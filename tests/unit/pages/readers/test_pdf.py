@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from documents import read
 from outrider.core.errors import InvalidInput, Refused, Unavailable
-from site_app import drawn, pdf
+from support.documents.office_files import read
+from support.fakes.website import drawn, pdf
 
 SIDES = ((72, "left"), (320, "right"))
 LOREM = "The tide comes in twice a day and the boats rise with it until the"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from documents import read
 from outrider.pages.readers.parts.pdf.bidi import Letter, is_leftward, read_order
-from pdf_files import coded
+from support.documents.office_files import read
+from support.documents.pdf_files import coded
 
 # As it is read, and as it is seen from the left to the right (UAX 9), one sign a letter.
 LINES = {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from documents import read
-from pdf_files import coded, page, words
-from site_app import drawn
+from support.documents.office_files import read
+from support.documents.pdf_files import coded, page, words
+from support.fakes.website import drawn
 
 LOREM = "The tide comes in twice a day and the boats rise with it until the"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages import Document
-from pdf_files import FONTS, page, words
+from support.documents.office_files import read
+from support.documents.pdf_files import FONTS, page, words
 
 LEVEL = "".join(f"60 {y} m 360 {y} l " for y in (700, 670, 630, 600))
 GRID = f"{LEVEL} 60 600 m 60 700 l 160 630 m 160 700 l 260 600 m 260 700 l 360 600 m 360 700 l S\n"

@@ -1,6 +1,6 @@
 """Presentations: slides in their order, with what is said beside them."""
 
-from documents import SPACES, pptx, read, relations, shape, slide
+from support.documents.office_files import SPACES, pptx, read, relations, shape, slide
 
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from documents import read
 from outrider.core.errors import OutriderError, Refused
+from support.documents.office_files import read
 
 PPT = lzma.decompress((Path(__file__).parents[3] / "data" / "documents" / "deck.ppt.xz").read_bytes())
 USER = struct.pack("<LL", 20, 0xE391C05F)  # of "Current User": its size, and the mark of a file that is not encrypted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents import docx, item, odf, p, read, relations, sheet, xlsx
+from support.documents.office_files import docx, item, odf, p, read, relations, sheet, xlsx
 
 FIELD = (
     '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{}</w:instrText></w:r>'

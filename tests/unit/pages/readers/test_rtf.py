@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from documents import read
 from outrider.core.errors import Unavailable
 from outrider.pages.reader import Source
 from outrider.pages.readers.rtf import reader
+from support.documents.office_files import read
 
 HEAD = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}{\f2\fcharset128 C;}}"
 

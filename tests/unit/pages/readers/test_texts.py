@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from documents import docx, p, read
 from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.pages.sniffing.sniff import sniff
+from support.documents.office_files import docx, p, read
 
 SSA = """[Script Info]
 Title: The pier

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents import docx, item, p, read, row
+from support.documents.office_files import docx, item, p, read, row
 
 SPAN = '<w:gridSpan w:val="2"/>|'
 BEGIN, GO_ON = '<w:vMerge w:val="restart"/>|', "<w:vMerge/>|"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from documents import read
 from outrider.core.errors import OutriderError, Refused
+from support.documents.office_files import read
 
 DOC = (Path(__file__).parents[3] / "data" / "documents" / "tides.doc").read_bytes()
 

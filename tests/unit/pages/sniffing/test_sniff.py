@@ -5,7 +5,7 @@ import pytest
 from outrider.core.errors import Refused
 from outrider.pages.registry import reader_for
 from outrider.pages.sniffing.sniff import sniff
-from site_app import PNG, pdf
+from support.fakes.website import PNG, pdf
 
 HTML = b"<!DOCTYPE html><html><p>x"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from documents import docx, p
 from outrider.core.errors import Refused, Unavailable
 from outrider.pages.local import read_body
 from outrider.pages.reader import Reader, Source
 from outrider.pages.registry import reader_for, readers
 from outrider.pages.worker.run import PROCESSES, Runner
-from site_app import crash, err, hang, hog, pdf, surroundings
+from support.documents.office_files import docx, p
+from support.fakes.website import crash, err, hang, hog, pdf, surroundings
 
 pytestmark = pytest.mark.anyio
 PDF = Source(pdf("still here"), "https://a.b/x", "application/pdf")

@@ -19,7 +19,6 @@ from typing import Any
 import anyio
 import pytest
 
-import escapes
 from outrider.workspace.sandbox.identity import unused_uid
 from outrider.workspace.sandbox.job import Job, Level
 from outrider.workspace.sandbox.sandbox import Sandbox
@@ -27,8 +26,9 @@ from outrider.workspace.sandbox.seccomp import supported
 from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.sandbox.supervised import Landlock
 from outrider.workspace.sandbox.syscalls import MACHINES, NUMBERS
+from support.processes import sandbox_escapes
 
-SCRIPT = Path(escapes.__file__).read_bytes()
+SCRIPT = Path(sandbox_escapes.__file__).read_bytes()
 CANARY = "canary-3141592653"
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -139,7 +139,7 @@ async def attempted(world: World, level: Level, abi: int | None) -> dict[str, st
     if found.backend is None:
         return {"": "; ".join(found.reasons.values())}
     python = await sandbox.python(world.workspace)
-    wanted = sorted(escapes.CONTROLS) if level == "none" else []
+    wanted = sorted(sandbox_escapes.CONTROLS) if level == "none" else []
     job = Job(
         world.workspace,
         lambda inside: [str(python.executable), f"{inside.beside}/escapes.py"],
@@ -154,8 +154,8 @@ async def attempted(world: World, level: Level, abi: int | None) -> dict[str, st
     return json.loads(running.stdout.text)
 
 
-BY_LANDLOCK = [name for name in escapes.ATTEMPTS if name not in escapes.NAMESPACES_ONLY]
-HELD_BY: list[tuple[Level, int | None, str]] = [("namespaces", None, name) for name in escapes.ATTEMPTS]
+BY_LANDLOCK = [name for name in sandbox_escapes.ATTEMPTS if name not in sandbox_escapes.NAMESPACES_ONLY]
+HELD_BY: list[tuple[Level, int | None, str]] = [("namespaces", None, name) for name in sandbox_escapes.ATTEMPTS]
 HELD_BY += [("landlock", None, name) for name in BY_LANDLOCK]
 HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # what Linux 5.13 has, with a filter that does more
 
@@ -170,6 +170,6 @@ def test_code_does_not_get_out(
     assert result[name].startswith("held:"), result[name]
 
 
-@pytest.mark.parametrize("name", sorted(escapes.CONTROLS))
+@pytest.mark.parametrize("name", sorted(sandbox_escapes.CONTROLS))
 def test_the_attempts_do_what_they_say(outcomes: dict[str, dict[str, str]], place: Path, name: str):
     assert results(outcomes, place, "none")[name].startswith("escaped:")

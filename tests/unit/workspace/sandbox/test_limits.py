@@ -11,7 +11,7 @@ from outrider.workspace.room import size_of
 from outrider.workspace.sandbox.job import Limits
 from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import supported
-from sandboxes import LEVELS, Box, boxed, processes_with, sandboxed
+from support.processes.sandboxes import LEVELS, Box, boxed, processes_with, sandboxed
 
 pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 

@@ -14,7 +14,7 @@ from outrider.workspace.sandbox.backend import Backend
 from outrider.workspace.sandbox.job import Job, Level
 from outrider.workspace.sandbox.seccomp import supported
 from outrider.workspace.sandbox.supervised import Landlock, Plain
-from sandboxes import LEVELS, boxed, processes_with, sandboxed
+from support.processes.sandboxes import LEVELS, boxed, processes_with, sandboxed
 
 pytestmark = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 SERVER = """

@@ -19,7 +19,7 @@ from outrider.workspace.sandbox.sandbox import Sandbox
 from outrider.workspace.sandbox.seccomp import supported
 from outrider.workspace.sandbox.settings import CodeSettings
 from outrider.workspace.sandbox.supervised import Landlock
-from sandboxes import boxed, sandboxed
+from support.processes.sandboxes import boxed, sandboxed
 
 linux = pytest.mark.skipif(not supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone")
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

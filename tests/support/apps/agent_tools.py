@@ -20,7 +20,7 @@ def install(folder: Path) -> Path:
     described = folder / "agent_tools-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-tools\nVersion: 1.0\n")
-    (described / "entry_points.txt").write_text("[outrider.toolsets]\nledger = agent_tools:ledger\n")
+    (described / "entry_points.txt").write_text("[outrider.toolsets]\nledger = support.apps.agent_tools:ledger\n")
     return folder
 
 

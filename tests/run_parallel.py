@@ -1,4 +1,4 @@
-"""Runs rows of the Makefile's targets side by side: `python -m tests.together make "types unit" "e2e miniwob"`.
+"""Runs rows of the Makefile's targets side by side: `python -m tests.run_parallel make "types unit" "e2e miniwob"`.
 
 The targets of a row come one after the other, and the first that fails ends its row. Each line of output begins with
 the target that it is of.

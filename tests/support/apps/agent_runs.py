@@ -9,10 +9,6 @@ from typing import Any
 
 import anyio
 
-import fakes
-import sqlite
-from forked import Nursery
-from model_apis import ModelServer, Script
 from outrider.agents.assignment import Assignment
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.events.stream import RunEvent
@@ -20,6 +16,10 @@ from outrider.agents.run import Run
 from outrider.app import App, open_app
 from outrider.core.context import Call
 from outrider.settings import load
+from support.databases import sqlite
+from support.fakes import http_servers
+from support.fakes.model_apis import ModelServer, Script
+from support.processes.fork_server import Nursery
 
 KEY = "sk-very-secret"
 PATIENCE = 60.0  # seconds
@@ -88,7 +88,7 @@ async def begin(
 async def office(play: Script, wire: str = "chat", **settings: Any) -> AsyncGenerator[Office]:
     """An open app over a model that plays this script."""
     server = ModelServer(play)
-    async with fakes.serve(server.app()) as url:
+    async with http_servers.serve(server.app()) as url:
         loaded = load(flags(url, wire) | settings, environ={"SCRIPTED_KEY": KEY})
         async with open_app(sqlite.prepared_to_work(loaded)) as app:
             yield Office(app, server)
@@ -127,4 +127,4 @@ class Worker:
 def nursery() -> Nursery:
     """Where such processes come from."""
     needed = ("outrider.agents.*", "outrider.toolsets.*", "outrider.app.*", "pydantic_ai.models.openai")
-    return Nursery("agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")
+    return Nursery("support.processes.agent_worker", *needed, "aiosqlite", "sqlalchemy.ext.asyncio", "psycopg")

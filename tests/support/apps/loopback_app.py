@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import fakes
-import providers
-import sqlite
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.databases import sqlite
+from support.fakes import http_servers, search_providers
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class House:
     """An open app, how its providers behave, and the address of its pages."""
 
     app: App
-    behaviour: providers.Behaviour
+    behaviour: search_providers.Behaviour
     site: str
 
 
@@ -28,7 +27,7 @@ def flags(search_url: str, site_url: str, names: tuple[str, ...]) -> dict[str, A
         "toolsets": ["all"],
         "egress": {"allow": [f"127.0.0.1:{site_url.rsplit(':', 1)[1]}"]},
         "search": {
-            "providers": providers.settings(search_url, *names),
+            "providers": search_providers.settings(search_url, *names),
             "order": list(names),
             "keyless": False,
         },
@@ -40,8 +39,11 @@ async def opened(
     home: Path, site: Any = None, *, names: tuple[str, ...] = ("brave", "serper"), more: dict[str, Any] | None = None
 ) -> AsyncGenerator[House]:
     """An open house in that home directory, with pages from the ASGI application `site`."""
-    behaviour = providers.Behaviour()
-    async with fakes.serve(providers.app(behaviour)) as search_url, fakes.serve(site or pages({})) as site_url:
+    behaviour = search_providers.Behaviour()
+    async with (
+        http_servers.serve(search_providers.app(behaviour)) as search_url,
+        http_servers.serve(site or pages({})) as site_url,
+    ):
         values = flags(search_url, site_url, names) | (more or {})
         loaded = load(values, environ={}, home=home, workspace=home)
         async with open_app(sqlite.prepared(loaded)) as app:

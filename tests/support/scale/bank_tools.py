@@ -15,10 +15,10 @@ bank = Toolset("bank", "For tests.")
 
 def install(folder: Path) -> Path:
     """Writes down that this toolset is a plugin; the folder must be on the path of whoever is to find it."""
-    described = folder / "scale_tools-1.0.dist-info"
+    described = folder / "bank_tools-1.0.dist-info"
     described.mkdir(parents=True)
-    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: scale-tools\nVersion: 1.0\n")
-    (described / "entry_points.txt").write_text("[outrider.toolsets]\nbank = scale_tools:bank\n")
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bank-tools\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[outrider.toolsets]\nbank = support.scale.bank_tools:bank\n")
     return folder
 
 

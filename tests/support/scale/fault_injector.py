@@ -8,9 +8,9 @@ from functools import partial
 
 import anyio
 
-from scale_cluster import Cluster, Process
-from scale_disk import Disk
-from scale_load import Journal
+from support.scale.cluster import Cluster, Process
+from support.scale.disk import Disk
+from support.scale.load import Journal
 
 SKEWS = (-86_400, -3_600, -45, 45, 3_600, 172_800)  # seconds from the truth
 SHORT, LONG = (0.5, 4.0), (26.0, 30.0)  # seconds; after the long one both ends have given the connection up

@@ -18,7 +18,7 @@ import anyio
 
 KEY = "k3y-Zx91qP0aLmN7tRw2"
 CX = "cx-1234"
-DATA = Path(__file__).parent / "data" / "search" / "wire"
+DATA = Path(__file__).parents[2] / "data" / "search" / "wire"
 SIZE = 40  # results that exist for any query
 ENDPOINTS = {"you": "/you/v1/agents/search", "google_cse": "/google_cse/customsearch/v1"}
 

@@ -17,9 +17,9 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from answers import said
-from model_apis import Asked, Turn
-from scale_cluster import MODERN, Cluster
+from support.fakes.model_apis import Asked, Turn
+from support.results import said
+from support.scale.cluster import MODERN, Cluster
 
 RECOVERY = 60.0  # seconds in which a cluster of five processes on a busy machine must have moved on
 CLERKS = 3  # clients that give work to agents at the same time

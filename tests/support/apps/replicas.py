@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-import sqlite
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.databases import sqlite
 
 MARK = "replicas"  # a file in the home's `.outrider`: how many there are
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dashboard_desk import View
+from support.apps.dashboard_browser import View
 
 MOST = 200_000  # bytes of a page's HTML
 SIZES = """async () => {

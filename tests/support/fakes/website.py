@@ -14,15 +14,15 @@ from typing import Any
 
 import anyio
 
-import fakes
-import sqlite
 from outrider.core.db import Database
 from outrider.core.egress import EgressSettings, Guard
 from outrider.core.http import Http
 from outrider.pages import Document, Pages, PagesSettings
 from outrider.pages.reader import Source
+from support.databases import sqlite
+from support.fakes import http_servers
 
-FOLDER = Path(__file__).parent / "site"
+FOLDER = Path(__file__).parent / "website"
 
 
 @dataclass
@@ -112,7 +112,7 @@ async def reading(
     database = Database.file(file or sqlite.migrated(Path.home() / "pages.db"))
     chosen = PagesSettings.model_validate({"per_host_rate": 1_000, **settings})
     try:
-        async with fakes.serve(site) as url, client() as http:
+        async with http_servers.serve(site) as url, client() as http:
             yield Pages(http, chosen, database, clock=clock, sleep=clock.sleep, render=render), url
     finally:
         await database.close()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 LONGEST = 1 << 20  # bytes of a wish
+TESTS = Path(__file__).parents[2]  # `python -m` finds this package from there
 
 
 class Child:
@@ -50,8 +51,8 @@ class Nursery:
 
     def __init__(self, program: str, *modules: str) -> None:
         self._socket, theirs = socket.socketpair()
-        command = [sys.executable, __file__, program, str(theirs.fileno()), *modules]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/")
+        command = [sys.executable, "-m", "support.processes.fork_server", program, str(theirs.fileno()), *modules]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=TESTS)
         theirs.close()
 
     def fork(self, arguments: Sequence[str], environ: Mapping[str, str], folder: Path, output: IO[Any]) -> Child:

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-import postgres
 from outrider.core.database.address import of_file
 from outrider.settings import Loaded
+from support.databases import postgres
 
 
 def migrated(path: Path) -> Path:

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-import fakes
-import sqlite
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.databases import sqlite
+from support.fakes import http_servers
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class AgentHouse:
 @asynccontextmanager
 async def serving(model: Model) -> AsyncGenerator[dict[str, Any]]:
     """The model's server; yields the settings under which agents use it."""
-    async with fakes.serve(model.app()) as url:
+    async with http_servers.serve(model.app()) as url:
         profile = {"base_url": f"{url}/v1", "model": "scripted", "key": "SCRIPTED_KEY"}
         yield {
             "toolsets": ["all"],

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from forked import LONGEST, become, warm
+from support.processes.fork_server import LONGEST, TESTS, become, warm
 
 # Hands over its streams, and ends as the program does. Without `site` it takes 15 ms.
 COMMAND = """
@@ -43,8 +43,8 @@ def _door(program: str) -> str:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(f"\0{name}")
         door.listen()
-        server = [sys.executable, __file__, program, str(door.fileno())]
-        _kept.append(subprocess.Popen(server, stdin=subprocess.PIPE, pass_fds=[door.fileno()], cwd="/"))
+        server = [sys.executable, "-m", "support.processes.prefork", program, str(door.fileno())]
+        _kept.append(subprocess.Popen(server, stdin=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS))
     return name
 
 

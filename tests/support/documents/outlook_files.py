@@ -3,7 +3,7 @@
 import struct
 from datetime import UTC, datetime, timedelta
 
-from compound_files import Tree
+from support.documents.compound_files import Tree
 
 SENT = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 

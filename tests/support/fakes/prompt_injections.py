@@ -13,13 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-import fakes
-import sqlite
-from agent_house import agent_file
-from agent_runs import KEY, flags
-from model_apis import Asked, ModelServer, Script, Turn
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.apps.agent_runs import KEY, flags
+from support.apps.agents_app import agent_file
+from support.databases import sqlite
+from support.fakes import http_servers
+from support.fakes.model_apis import Asked, ModelServer, Script, Turn
 
 ORDER = re.compile(r"CALL (\w+) (?=\{)")
 SYSTEM = re.compile(r"You are (\w+)\.")
@@ -119,9 +119,9 @@ async def lured(
         return HTMLResponse((text or "").replace("{site}", str(request.base_url).rstrip("/")), 200 if text else 404)
 
     site = Starlette(routes=[Route("/{name:path}", answer)])
-    async with fakes.serve(site) as url:
+    async with http_servers.serve(site) as url:
         server = ModelServer(play(url))
-        async with fakes.serve(server.app()) as model:
+        async with http_servers.serve(server.app()) as model:
             settings = flags(model, wire) | {"data_dir": str(home / "data")}
             settings |= {"egress": {"allow": [url.removeprefix("http://")]}} | dict(more or {})
             loaded = load(settings, environ={"SCRIPTED_KEY": KEY}, home=home, workspace=home)

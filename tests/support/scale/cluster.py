@@ -15,9 +15,9 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-import postgres
-from scale_nets import Network, Place
-from scale_wires import Wire, spread, to_socket
+from support.databases import postgres
+from support.scale.networks import Network, Place
+from support.scale.proxies import Wire, spread, to_socket
 
 HERE = Path(__file__).parent
 MODERN = "2026-07-28"
@@ -30,7 +30,7 @@ SMALL = ("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB")
 
 @dataclass(frozen=True)
 class Clock:
-    """What a process takes for the time of day; see `scale_clock/sitecustomize.py`."""
+    """What a process takes for the time of day; see `clock/sitecustomize.py`."""
 
     file: Path
 
@@ -245,7 +245,7 @@ async def cluster(
 
 
 def _environment(home: Path, clock: Clock, more: dict[str, str]) -> dict[str, str]:
-    path = os.pathsep.join(filter(None, (str(HERE / "scale_clock"), more.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (str(HERE / "clock"), more.get("PYTHONPATH", ""))))
     own = {"HOME": str(home), "PATH": os.environ["PATH"], "WRONG_BY": str(clock.file), "PGAPPNAME": home.name}
     return own | more | {"PYTHONPATH": path}
 

@@ -12,12 +12,12 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-import fakes
-import sqlite
 from outrider.app import App, open_app
 from outrider.app.web import web
 from outrider.identity.tokens import Token
 from outrider.settings import load
+from support.databases import sqlite
+from support.fakes import http_servers
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ async def opened(home: Path, *, environ: Any = None, **values: Any) -> AsyncGene
     loaded = load(chosen, environ=environ or {}, home=home, workspace=home)
     async with (
         open_app(sqlite.prepared(loaded)) as app,
-        fakes.serve(web(app)) as url,
+        http_servers.serve(web(app)) as url,
     ):
         yield Team(app, url)
 
@@ -78,7 +78,7 @@ async def opened_at_its_own_address(home: Path, provider: str, **oauth: Any) -> 
         loaded = load({"toolsets": ["planning"], "identity": chosen}, environ={}, home=home, workspace=home)
         async with open_app(sqlite.prepared(loaded)) as app:
             server = uvicorn.Server(uvicorn.Config(web(app), log_level="critical", ws="none"))
-            async with fakes.listening(server, [taken]):
+            async with http_servers.listening(server, [taken]):
                 yield Team(app, url)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import browser_site
-import fakes
-import sqlite
-from agent_runs import KEY, flags
-from model_apis import Asked, ModelServer, Script, Turn
 from outrider.app import App, open_app
 from outrider.settings import load
+from support.apps.agent_runs import KEY, flags
+from support.databases import sqlite
+from support.fakes import http_servers
+from support.fakes.model_apis import Asked, ModelServer, Script, Turn
 
 WALL = "<title>Just a moment...</title><p>Verify you are human</p>"
 SESSION = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
@@ -75,8 +75,8 @@ async def evaluating(
     """An open app, its model, and the address of the site."""
     server = ModelServer(play)
     async with (
-        fakes.serve(server.app()) as model,
-        fakes.serve(site()) as url,
+        http_servers.serve(server.app()) as model,
+        http_servers.serve(site()) as url,
         opened(home, url, model, more=more) as app,
     ):
         yield app, server, url

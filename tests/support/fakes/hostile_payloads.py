@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import fakes
+from support.fakes import http_servers
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Canary:
 async def canary() -> AsyncGenerator[Canary]:
     """The server, running."""
     listening = Canary()
-    async with fakes.serve(listening) as url:
+    async with http_servers.serve(listening) as url:
         listening.url = url
         yield listening
 

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import postgres
-from turns import MARK
+from support.apps.replicas import MARK
+from support.databases import postgres
 
 
 @dataclass

@@ -2,9 +2,9 @@
 
 import anyio
 
-from agent_runs import begin, flags
 from outrider.app import open_app
 from outrider.settings import load
+from support.apps.agent_runs import begin, flags
 
 
 async def main(url: str, query: str, database: str) -> None:

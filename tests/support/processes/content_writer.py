@@ -1,6 +1,6 @@
 """A process that adds, changes and deletes contents until it is killed; what it was told is done, it prints.
 
-Run as `python content_crash.py FOLDER SEED [BYTES]`: each line on its output is an acknowledged change, as JSON. With
+Run as `python content_writer.py FOLDER SEED [BYTES]`: each line on its output is an acknowledged change, as JSON. With
 BYTES no file may grow beyond so many, as on a full disk; the error that ends it then is its last line.
 """
 

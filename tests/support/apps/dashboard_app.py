@@ -9,10 +9,8 @@ import httpx2
 from selectolax.lexbor import LexborHTMLParser
 from starlette.routing import BaseRoute, Match, Mount, Route
 
-import dashboard_seed
-import library_shelf
-import run_rows
 from outrider.app import App
+from support.apps import dashboard_calls, library_app, run_rows
 
 VISITS = 3  # pages of one route whose links are followed
 HTML = {"accept": "text/html"}
@@ -21,9 +19,9 @@ HTML = {"accept": "text/html"}
 async def live_in(app: App, calls: int = 400) -> None:
     """Fills a house: calls, providers, runs, questions, and all that the library keeps."""
     await run_rows.busy_house(app.database)
-    await library_shelf.fill(app)
-    await dashboard_seed.record(app.database, dashboard_seed.calls(calls))
-    await dashboard_seed.providers(app.database)
+    await library_app.fill(app)
+    await dashboard_calls.record(app.database, dashboard_calls.calls(calls))
+    await dashboard_calls.providers(app.database)
 
 
 def readable(routes: list[BaseRoute]) -> Iterator[Route]:

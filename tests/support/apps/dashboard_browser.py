@@ -9,7 +9,6 @@ from typing import Any
 import anyio
 import httpx2
 
-import sqlite
 from outrider.app import App, open_app
 from outrider.browser.act import Hands
 from outrider.browser.browser import Browser
@@ -22,6 +21,7 @@ from outrider.browser.screenshot import screenshot
 from outrider.browser.snapshot import Eyes
 from outrider.dashboard.listen import Listening
 from outrider.settings import load
+from support.databases import sqlite
 
 WIDE, NARROW = (1280, 800), (390, 844)
 SECONDS = 30  # how long anything may take on a busy machine

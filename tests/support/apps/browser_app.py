@@ -10,8 +10,8 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 import browser_site
-import houses
 from outrider.browser import Session
+from support.apps import loopback_app
 from zoo.visiting import Zoo
 
 SERVED = ["web", "browser", "browser_script"]
@@ -21,7 +21,7 @@ SERVED = ["web", "browser", "browser_script"]
 class Desk:
     """A client of a house whose browser is real, and the folder that the tools may write to."""
 
-    house: houses.House
+    house: loopback_app.House
     client: Client
     folder: Path
 
@@ -74,7 +74,7 @@ async def desk(folder: Path, **browser: Any) -> AsyncGenerator[Desk]:
     """A desk whose workspace is that folder; `browser` are settings of the browser."""
     with chdir(folder):
         async with (
-            houses.opened(folder, site(), more={"browser": browser, "toolsets": SERVED}) as house,
+            loopback_app.opened(folder, site(), more={"browser": browser, "toolsets": SERVED}) as house,
             Client(house.app.server()) as client,
         ):
             yield Desk(house, client, folder)
