@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from outrider.agents.assignment import Assignment
 from outrider.agents.conversations import Conversation
 from outrider.agents.definition import Agent, Budgets
+from outrider.agents.run import Run
 from outrider.core.context import Call
 
 if TYPE_CHECKING:
-    from outrider.agents.run import Run
     from outrider.agents.runs import Runs
 
 # Holds a place while a run is written down; yields the dollars that it may cost, None for any. Raises Unavailable.

@@ -9,12 +9,12 @@ from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.questions import Answer, Decision, Kind, Question
+from outrider.core.tool import Tool
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from outrider.core.tool import Tool
 
 ANY = "*"
 DECISIONS: dict[Kind, tuple[Decision, ...]] = {

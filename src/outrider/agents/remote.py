@@ -9,7 +9,11 @@ from functools import cached_property
 from hashlib import blake2s
 from typing import Any, Protocol
 
+from jsonschema import SchemaError
+from jsonschema.validators import Draft202012Validator, validator_for
 from pydantic import BaseModel, RootModel
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from outrider.core.arguments import as_object
 from outrider.core.context import Call
@@ -90,9 +94,6 @@ class RemoteTool(Tool):
 
     def _problems(self, given: dict[str, Any]) -> Iterable[Any]:
         """What does not fit the schema; a schema that is none, or refers to elsewhere, is the server's to apply."""
-        from jsonschema import SchemaError
-        from referencing.exceptions import Unresolvable
-
         try:
             return list(self._validator.iter_errors(given))
         except (SchemaError, Unresolvable, RecursionError, TypeError, ValueError, AttributeError):
@@ -100,9 +101,6 @@ class RemoteTool(Tool):
 
     @cached_property
     def _validator(self) -> Any:
-        from jsonschema.validators import Draft202012Validator, validator_for
-        from referencing import Registry
-
         kind = validator_for(self.takes, default=Draft202012Validator)
         return kind(dict(self.takes), registry=Registry())  # one that fetches nothing
 

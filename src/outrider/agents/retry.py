@@ -1,12 +1,13 @@
 """A failed run begun once more where it failed: what its model said and its tools did is not done again."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
 
 from outrider.agents.limits import Usage
 from outrider.agents.run import Run
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from outrider.agents.tables import run_steps as steps
+from outrider.agents.tables import runs
 
 STOPPED = "stopped"  # the outcome of a step in which the models themselves failed
 PASSING = ("model_error", "no_model", "error", "time")  # reasons that may be gone the next time
@@ -24,11 +25,6 @@ def reopened(connection: "Connection", run: Run, now: float) -> bool:
     An attempt goes through the steps again from the run's history on, and takes what stands there for what came of
     them. So the step that failed is forgotten, and what the steps will count again is not counted now.
     """
-    from sqlalchemy import delete, select, update
-
-    from outrider.agents.tables import run_steps as steps
-    from outrider.agents.tables import runs
-
     said = sum(each.get("kind") == "response" for each in run.history or ())
     mine = steps.c.run_id == run.id, steps.c.kind == "model"
     before = connection.execute(select(steps.c.usage).where(*mine, steps.c.number <= said)).scalars()

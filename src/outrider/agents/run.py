@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from outrider.agents.conversations import Conversation
+from outrider.agents.conversations import Conversation, Message, add
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.limits import Usage
 from outrider.core.context import Call, RunContext
@@ -18,7 +18,6 @@ from outrider.core.tracing import carrier
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, RowMapping
 
-    from outrider.agents.conversations import Message
 
 Status = Literal["queued", "running", "blocked", "completed", "partial", "failed", "cancelled"]
 ENDED = frozenset({"completed", "partial", "failed", "cancelled"})
@@ -211,7 +210,6 @@ class RunRows:
         """
         from sqlalchemy import update
 
-        from outrider.agents.conversations import add
         from outrider.agents.tables import runs
 
         mine = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.executor == worker

@@ -6,13 +6,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, Executable, Select, bindparam, exists, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from outrider.agents.run import Run
+from outrider.agents.tables import run_steps as steps
+from outrider.agents.tables import runs
 from outrider.core.db import Database, storable
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Executable, Select
 
 BEGUN = ("run_id", "key", "number", "kind", "tool", "arguments", "started_at")
 WHOLE = (*BEGUN, "outcome", "result", "seconds", "usage", "ended_at")
@@ -113,10 +115,6 @@ class Steps:
 
     async def of(self, run_id: str) -> list[dict[str, Any]]:
         """All steps of a run in order, as rows."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import run_steps as steps
-
         query = select(steps).where(steps.c.run_id == run_id).order_by(steps.c.number, steps.c.started_at)
 
         def found(connection: "Connection") -> list[dict[str, Any]]:
@@ -141,9 +139,6 @@ class Steps:
 
 @lru_cache
 def _alive() -> "Select[Any]":
-    from sqlalchemy import bindparam, select
-
-    from outrider.agents.tables import runs
 
     mine = runs.c.id == bindparam("of"), runs.c.attempt == bindparam("try"), runs.c.executor == bindparam("by")
     return select(runs.c.id).where(*mine, runs.c.status == "running")
@@ -151,10 +146,6 @@ def _alive() -> "Select[Any]":
 
 @lru_cache
 def _insertion(dialect: str, names: tuple[str, ...]) -> "Executable":
-    from sqlalchemy import bindparam, exists, select
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    from outrider.agents.tables import run_steps as steps
 
     values = select(*(bindparam(f"new_{name}", type_=steps.c[name].type) for name in names))
     module = sqlite if dialect == "sqlite" else postgresql
@@ -164,18 +155,12 @@ def _insertion(dialect: str, names: tuple[str, ...]) -> "Executable":
 
 @lru_cache
 def _same() -> "Executable":
-    from sqlalchemy import bindparam, select
-
-    from outrider.agents.tables import run_steps as steps
 
     return select(steps).where(steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"))
 
 
 @lru_cache
 def _resumption() -> "Executable":
-    from sqlalchemy import bindparam, exists, update
-
-    from outrider.agents.tables import run_steps as steps
 
     waits = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named"), steps.c.outcome == "asks"
     return update(steps).where(*waits, exists(_alive())).values(outcome=None).returning(steps.c.key)
@@ -183,9 +168,6 @@ def _resumption() -> "Executable":
 
 @lru_cache
 def _ending() -> "Executable":
-    from sqlalchemy import bindparam, update
-
-    from outrider.agents.tables import run_steps as steps
 
     same = steps.c.run_id == bindparam("of"), steps.c.key == bindparam("named")
     return update(steps).where(*same).values({name: bindparam(f"new_{name}") for name in ENDED})

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mcp.server import Server
+
 from outrider.agents.catalogue import Catalogue
 from outrider.agents.models import Models
 from outrider.agents.runs import Runs
@@ -21,6 +23,8 @@ from outrider.core.toolbox import Toolbox
 from outrider.pages import Pages
 from outrider.pages.crawl import Crawler
 from outrider.search import Search
+from outrider.serve.mcp import Pause, mcp_server
+from outrider.serve.seal import security
 from outrider.settings import Loaded
 from outrider.toolsets.evaluating.flow import Evaluator
 from outrider.toolsets.run_agent_flow import Delegation
@@ -29,8 +33,6 @@ from outrider.workspace import Workspaces
 from outrider.workspace.processes import Processes
 
 if TYPE_CHECKING:
-    from mcp.server import Server
-
     from outrider.app.neighbours import Neighbours
     from outrider.dashboard.house import House
     from outrider.identity.identity import Identity
@@ -85,9 +87,6 @@ class App:
 
     def server(self, toolset: str | None = None, *, name: str = "outrider", session: str = "default") -> "Server[Any]":
         """An MCP server (the SDK's low-level one) over all offered tools, or over one toolset alone."""
-        from outrider.serve.mcp import Pause, mcp_server
-        from outrider.serve.seal import security
-
         settings = self.loaded.settings
         toolbox = self.toolbox.only(toolset) if toolset else self.toolbox
         sealed = security(settings.serve.state_key, settings.data_dir, hours=settings.serve.state_hours)

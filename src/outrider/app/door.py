@@ -1,16 +1,16 @@
 """Who may come in over HTTP: the house's view of identity, for those who serve it."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from outrider.app.app import App
 from outrider.core.errors import NotFound
-
-if TYPE_CHECKING:
-    from starlette.middleware import Middleware
-    from starlette.routing import BaseRoute
-
-    from outrider.core.toolbox import Toolbox
+from outrider.core.toolbox import Toolbox
+from outrider.serve.auth import Gate
+from outrider.serve.auth_answers import metadata_routes
+from outrider.serve.names import resolved
 
 
 class ServedToolsets:
@@ -28,8 +28,6 @@ class ServedToolsets:
 
     async def of(self, tool: str) -> str | None:
         """The toolset of a tool's name, as hosts send it."""
-        from outrider.serve.names import resolved
-
         try:
             return (await resolved(tool, self._toolbox)).toolset
         except NotFound:
@@ -40,9 +38,6 @@ def gate(app: App) -> "list[Middleware]":
     """What recognises callers, if the settings want that."""
     if not app.loaded.settings.identity.on:
         return []
-    from starlette.middleware import Middleware
-
-    from outrider.serve.auth import Gate
 
     token = app.loaded.settings.serve.token
     return [Middleware(Gate, identity=app.identity(), token=token, toolsets=ServedToolsets(app.toolbox))]
@@ -53,7 +48,6 @@ def metadata(app: App) -> "list[BaseRoute]":
     provider = app.identity().provider if app.loaded.settings.identity.on else None
     if provider is None:
         return []
-    from outrider.serve.auth_answers import metadata_routes
 
     return metadata_routes(provider.settings.resource, provider.settings.issuer, provider.known)
 

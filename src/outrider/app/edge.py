@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from outrider.core.egress.guard import Guard
 from outrider.core.tool import Toolset
+from outrider.serve.seal import codec
 from outrider.settings import Loaded
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ class Sealing:
 
     @cached_property
     def _codec(self) -> Any:
-        from outrider.serve.seal import codec
-
         return codec(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
 
 

@@ -5,28 +5,27 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+from starlette.routing import BaseRoute
 
 from outrider.app.edge import Sealing
 from outrider.browser import Browsers
+from outrider.browser.registry import Known, Registry
 from outrider.core import errors
 from outrider.core.context import Call
 from outrider.core.db import Database
 from outrider.core.egress.guard import Guard
+from outrider.core.egress.lines import REACHED, lines
 from outrider.core.errors import OutriderError, Unavailable
 from outrider.core.replicas import BEAT, SILENT, Replicas
 from outrider.core.result import Result
+from outrider.core.result_facts import carried_result, result_facts
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
+from outrider.serve.hop import PATH, SILENCE, Door, Seal, asked
 from outrider.settings import Loaded
-
-if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
-    from outrider.browser.registry import Known, Registry
-    from outrider.serve.hop import Seal
 
 log = logging.getLogger(__name__)
 ABOUT = "sessionId"
@@ -56,14 +55,10 @@ class Neighbours:
     @cached_property
     def registry(self) -> "Registry":
         """The browser sessions of all."""
-        from outrider.browser.registry import Registry
-
         return Registry(self.database, self.replicas.id, Sealing(self.loaded))
 
     def route(self, toolbox: Toolbox) -> "BaseRoute":
         """Where the others' calls come in; they may be about any tool of that toolbox."""
-        from outrider.core.result_facts import result_facts
-        from outrider.serve.hop import Door
 
         async def here(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
             return result_facts(await toolbox.at_home(tool, arguments, call))
@@ -122,10 +117,6 @@ class Neighbours:
     async def _asked(
         self, address: str, known: "Known", tool: Tool, arguments: Mapping[str, Any], call: Call
     ) -> Result:
-        from outrider.core.egress.lines import REACHED, lines
-        from outrider.core.result_facts import carried_result
-        from outrider.serve.hop import PATH, SILENCE, asked
-
         body, number = asked(
             self._seal, known.replica, self.database.now(), tool=tool.name, arguments=arguments, call=call
         )
@@ -151,8 +142,6 @@ class Neighbours:
 
     @cached_property
     def _seal(self) -> "Seal":
-        from outrider.serve.hop import Seal
-
         return Seal(self.loaded.settings.serve.state_key, self.loaded.settings.data_dir)
 
 

@@ -12,6 +12,7 @@ from outrider.app.building import Building
 from outrider.app.sharing import Shared
 from outrider.core.beside import beside
 from outrider.core.egress.guard import Guard
+from outrider.core.egress.proxy import EgressProxy
 from outrider.core.errors import OutriderError
 from outrider.settings import Loaded, load
 
@@ -86,7 +87,6 @@ async def _library_proxy(guard: Guard, loaded: Loaded) -> AsyncGenerator[str | N
     if find_spec("ddgs") is None and not (program.command or program.auto_install):
         yield None
         return
-    from outrider.core.egress.proxy import EgressProxy
 
     async with EgressProxy(guard) as proxy:
         yield proxy.url_with_credentials

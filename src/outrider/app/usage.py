@@ -1,13 +1,17 @@
 """What quotas are counted by: the use that other domains write down, asked of their tables."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlalchemy import Connection, func, or_, select
+
+from outrider.agents.run import WORKING
+from outrider.agents.tables import run_steps as steps
+from outrider.agents.tables import runs
+from outrider.content.tables import content_stores, contents
 from outrider.core.db import Database
+from outrider.core.tables import artifacts
 from outrider.identity.quotas import Owner
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 TOLD = ("completed", "partial", "failed")  # runs whose rows say what they have cost; of others their steps do
 
@@ -20,11 +24,6 @@ class Usage:
 
     async def spent(self, owner: Owner, since: float) -> float:
         """US dollars of runs that ended since then, and of the requests that the others have made to models since."""
-        from sqlalchemy import func, select
-
-        from outrider.agents.tables import run_steps as steps
-        from outrider.agents.tables import runs
-
         told, mine = runs.c.status.in_(TOLD), _whose(runs, owner)
         whole = select(func.coalesce(func.sum(runs.c.cost), 0.0)).where(told, runs.c.updated_at >= since, *mine)
         so_far = select(func.coalesce(func.sum(steps.c.usage["cost"].as_float()), 0.0)).join_from(
@@ -39,21 +38,11 @@ class Usage:
 
     def working(self, connection: "Connection", owner: Owner) -> int:
         """Runs at work that no other run began."""
-        from sqlalchemy import func, select
-
-        from outrider.agents.run import WORKING
-        from outrider.agents.tables import runs
-
         mine = (runs.c.status.in_(WORKING), runs.c.parent_run_id.is_(None), *_whose(runs, owner))
         return connection.execute(select(func.count()).select_from(runs).where(*mine)).scalar_one()
 
     async def stored(self, owner: Owner) -> int:
         """Bytes of artifacts and of contents in stores."""
-        from sqlalchemy import func, select
-
-        from outrider.content.tables import content_stores, contents
-        from outrider.core.tables import artifacts
-
         kept = select(func.coalesce(func.sum(artifacts.c.size), 0)).where(*_whose(artifacts, owner))
         mine = select(content_stores.c.id).where(*_whose(content_stores, owner))
         texts = select(func.coalesce(func.sum(contents.c.size), 0)).where(contents.c.store_id.in_(mine))
@@ -66,8 +55,6 @@ class Usage:
 
 def _whose(table: Any, owner: Owner) -> list[Any]:
     """The conditions under which a row is the owner's."""
-    from sqlalchemy import or_
-
     nobodys = [table.c.workspace.is_(None)] if not owner.workspace else []
     where = or_(table.c.workspace == owner.workspace, *nobodys)
     return [where] if owner.person is None else [where, table.c.identity == owner.person]

@@ -1,19 +1,19 @@
 """What `outrider serve` answers over HTTP: MCP, and what stands beside it."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from outrider.app.app import App
 from outrider.app.dashboard import Mounted
 from outrider.app.door import gate, hosts, metadata
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.routing import BaseRoute
-
-    from outrider.serve.health import Check
+from outrider.serve.health import Check, ready
+from outrider.serve.http import http_app
+from outrider.serve.telemetry.incoming import Incoming
 
 
 def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette":
@@ -23,9 +23,6 @@ def web(app: App, *, draining: Callable[[], bool] = lambda: False) -> "Starlette
         app: The house.
         draining: Whether the process is about to go, so that it should get no more calls.
     """
-    from outrider.serve.health import ready
-    from outrider.serve.http import http_app
-
     chosen, dashboard, door = app.loaded.settings.serve, Mounted(app), gate(app)
     site = http_app(
         app.servers(),
@@ -45,8 +42,6 @@ def _hop(app: App) -> "list[BaseRoute]":
 
 
 def _checks(app: App, draining: Callable[[], bool]) -> "dict[str, Check]":
-    from sqlalchemy import text
-
     async def serving() -> str | None:
         return "shutting down" if draining() else None
 
@@ -64,8 +59,5 @@ def _checks(app: App, draining: Callable[[], bool]) -> "dict[str, Check]":
 def _traced(app: App) -> "list[Middleware]":
     if not app.loaded.settings.telemetry.endpoint:
         return []
-    from starlette.middleware import Middleware
-
-    from outrider.serve.telemetry.incoming import Incoming
 
     return [Middleware(Incoming)]

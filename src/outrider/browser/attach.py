@@ -17,6 +17,7 @@ from outrider.browser.settings import BrowserSettings
 from outrider.browser.websocket import open_websocket
 from outrider.core.egress import Guard
 from outrider.core.errors import NotConfigured, Unavailable
+from outrider.core.http import Http
 
 OWN = "chrome"
 PORT_FILE = "DevToolsActivePort"  # Chrome writes its port and path there
@@ -107,7 +108,6 @@ async def _address(url: str, guard: Guard) -> str:
     """The WebSocket address behind `http://host:port`, which a browser tells under /json/version."""
     if not url.startswith(("http://", "https://")):
         return url
-    from outrider.core.http import Http
 
     http = Http(guard)
     try:

@@ -5,6 +5,7 @@ from asyncio import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from outrider.browser.cdp import Channel, ProtocolError
 from outrider.core.errors import InvalidInput
@@ -103,8 +104,6 @@ def _hints(user_agent: str, version: str) -> dict[str, Any]:
 
 
 def _known_zone(name: str) -> bool:
-    from zoneinfo import ZoneInfo
-
     if not TIMEZONE.fullmatch(name):
         return False
     try:

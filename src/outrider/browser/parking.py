@@ -1,18 +1,15 @@
 """Sessions that are put away while nobody uses them: what they need to come back, and how they do."""
 
 import json
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from outrider.browser.navigate import BLANK
 from outrider.browser.page import Page
 from outrider.browser.tabs import Tabs
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 KEEP_TAB = """() => {
   const odd = ['hidden', 'submit', 'button', 'reset', 'image', 'range', 'color', 'file'];

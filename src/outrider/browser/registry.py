@@ -10,16 +10,16 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, delete, select, update
 
 from outrider.browser.options import Options
+from outrider.browser.session import Session
+from outrider.browser.tables import browser_sessions
+from outrider.browser.tables import browser_sessions as table
 from outrider.core.db import Database, storable
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from outrider.browser.session import Session
 
 log = logging.getLogger(__name__)
 LARGEST = 2_000_000  # characters of stored state that are kept for a session
@@ -71,8 +71,6 @@ class Registry:
 
     async def note(self, session: "Session") -> None:
         """Writes down how the session is, if that has changed. Raises Unavailable."""
-        from outrider.browser.tables import browser_sessions
-
         memory = json.dumps(session.memory) if session.memory else ""
         stamp = (session.url, session.status, session.known_title, hashlib.sha256(memory.encode()).digest())
         if self._noted.get(session.id) == stamp:
@@ -100,10 +98,6 @@ class Registry:
 
     async def forget(self, session_id: str) -> None:
         """A session was closed; a database that is away learns of it when its owner is dead."""
-        from sqlalchemy import delete
-
-        from outrider.browser.tables import browser_sessions
-
         self._noted.pop(session_id, None)
         gone = delete(browser_sessions).where(browser_sessions.c.id == session_id)
         try:
@@ -113,34 +107,22 @@ class Registry:
 
     async def find(self, owner: str, session_id: str) -> Known | None:
         """An owner's session, wherever it lives. Raises Unavailable."""
-        from outrider.browser.tables import browser_sessions as table
-
         found = await self._where(table.c.id == storable(session_id, 40), table.c.owner == storable(owner, 200))
         return found[0] if found else None
 
     async def elsewhere(self, owner: str | None = None) -> list[Known]:
         """The sessions in other processes, of an owner or all, oldest first. Raises Unavailable."""
-        from outrider.browser.tables import browser_sessions as table
-
         theirs = [table.c.owner == storable(owner, 200)] if owner is not None else []
         return await self._where(table.c.replica != self._replica, *theirs)
 
     async def take(self, known: Known) -> bool:
         """Makes a dead process's session this one's; False if another was faster. Raises Unavailable."""
-        from sqlalchemy import update
-
-        from outrider.browser.tables import browser_sessions as table
-
         same = table.c.id == known.id, table.c.replica == known.replica
         change = update(table).where(*same).values(replica=self._replica)
         return await self._database.short(lambda connection: connection.execute(change).rowcount == 1, write=True)
 
     async def sweep(self, unused_since: float) -> None:
         """Forgets sessions that nobody has used since then. Raises Unavailable."""
-        from sqlalchemy import delete
-
-        from outrider.browser.tables import browser_sessions as table
-
         old = delete(table).where(table.c.used_at < unused_since, table.c.replica != self._replica)
         await self._database.short(lambda connection: connection.execute(old), write=True)
 
@@ -155,9 +137,6 @@ class Registry:
             return None
 
     async def _where(self, *conditions: Any) -> list[Known]:
-        from sqlalchemy import select
-
-        from outrider.browser.tables import browser_sessions as table
 
         query = select(table).where(*conditions).order_by(table.c.created_at)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from outrider.browser import flags
 from outrider.browser.attach import OWN
 from outrider.browser.options import Options
+from outrider.browser.session import Session
 from outrider.browser.settings import BrowserSettings
 from outrider.browser.states import read_state_id
 from outrider.core.errors import NotConfigured, OutriderError, Refused
 
 if TYPE_CHECKING:
     from outrider.browser.browsers import Browsers
-    from outrider.browser.session import Session
 
 BLANK = "about:blank"
 LOOK_EVERY = 1.0  # seconds between two looks at what there is to keep

@@ -1,17 +1,14 @@
 """What is to be said about the browser: which one, how shut in, and what its traffic passes."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from outrider.browser import flags
+from outrider.browser.attach import Attached
+from outrider.browser.engine import Engine
 from outrider.browser.find import find_browser
 from outrider.browser.settings import BrowserSettings
 from outrider.core.errors import NotConfigured
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from outrider.browser.attach import Attached
-    from outrider.browser.engine import Engine
 
 UNGUARDED = "an attached browser uses its own network: the egress guard only checks addresses that are asked for"
 ROOT = "Chromium's sandbox is off: it does not run for root; run as another user, or in a container of its own"

@@ -4,16 +4,15 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 
 from outrider.browser.browsers import BLANK, Browsers
+from outrider.browser.extract_dom import rendered_html
+from outrider.browser.page import Page
+from outrider.browser.screenshot import Picture, screenshot
+from outrider.browser.snapshot import Eyes
 from outrider.core.errors import NotFound, Refused, Unavailable
-
-if TYPE_CHECKING:
-    from outrider.browser.page import Page
-    from outrider.browser.screenshot import Picture
 
 SECONDS = 20.0
 QUIET = 0.4  # seconds without a change; scripts that fill a page often wait a moment before they begin
@@ -29,9 +28,6 @@ async def render(browsers: Browsers, url: str, *, seconds: float = SECONDS) -> s
         NotFound, Refused: The site's answer was an error, or a file.
         Unavailable: It did not load in time, or there is no room for another session.
     """
-    from outrider.browser.extract_dom import rendered_html
-    from outrider.browser.snapshot import Eyes
-
     async with _in_time(url, seconds), visit(browsers, url) as page:
         _check(page)
         return (await rendered_html(Eyes(page))).html
@@ -39,8 +35,6 @@ async def render(browsers: Browsers, url: str, *, seconds: float = SECONDS) -> s
 
 async def picture(browsers: Browsers, url: str, *, full: bool, seconds: float = SECONDS) -> "Picture":
     """A PNG of an address: the viewport, or the whole page. Raises as `render`."""
-    from outrider.browser.screenshot import screenshot
-
     async with _in_time(url, seconds), visit(browsers, url) as page:
         return await screenshot(page, full=full)
 

@@ -6,7 +6,9 @@ import click
 
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import fail, print_json, run
+from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.http import Http
 
 
 @click.group()
@@ -46,8 +48,6 @@ def status(sets: tuple[str, ...], *, as_json: bool) -> None:
 async def _status(found: Any) -> list[dict[str, Any]]:
     from outrider.content.meaning.embedder import Means
     from outrider.content.meaning.embedding import chosen, known
-    from outrider.core.egress.guard import Guard
-    from outrider.core.http import Http
 
     settings, http = found.settings, Http(Guard(found.settings.egress))
     folder = settings.data_dir / "models"

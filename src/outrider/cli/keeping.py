@@ -6,11 +6,14 @@ import uuid
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
+from outrider.app import App
 from outrider.cli.finding import Finding
+from outrider.core.database.address import file_of
+from outrider.core.egress.guard import Guard
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.core.http import Http
 
 if TYPE_CHECKING:
-    from outrider.app import App
     from outrider.core.database.standing import Standing
 
 LOW_SPACE = 200_000_000  # bytes; the page cache alone may take as much
@@ -30,7 +33,6 @@ async def keeping(app: "App") -> AsyncGenerator[Finding]:
 
 
 async def _database(app: "App") -> AsyncGenerator[Finding]:
-    from outrider.core.database.address import file_of
     from outrider.core.database.standing import standing
 
     folder = app.loaded.settings.data_dir
@@ -94,8 +96,6 @@ async def _embedders(app: "App") -> AsyncGenerator[Finding]:
     """What turns texts into vectors, for search by meaning; nothing is loaded."""
     from outrider.content.meaning.embedder import Means
     from outrider.content.meaning.embedding import chosen, known
-    from outrider.core.egress.guard import Guard
-    from outrider.core.http import Http
 
     loaded, http = app.loaded, Http(Guard(app.loaded.settings.egress))
     settings, folder = loaded.settings, loaded.settings.data_dir / "models"

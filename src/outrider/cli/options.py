@@ -8,7 +8,9 @@ import click
 
 from outrider.core.errors import InvalidInput
 from outrider.settings import Loaded, load
+from outrider.settings.layers import put, typed
 from outrider.settings.load import first_run
+from outrider.settings.model import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,9 +58,6 @@ def loaded(
 
 
 def _put(values: dict[str, Any], place: tuple[str, ...], text: str) -> None:
-    from outrider.settings.layers import put, typed
-    from outrider.settings.model import Settings
-
     put(values, place, typed(text, Settings, place))
 
 

@@ -2,13 +2,10 @@
 
 import time
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
 
+from outrider.app import App
 from outrider.cli.finding import Finding
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from outrider.app import App
 
 
 async def recognising(app: "App") -> AsyncGenerator[Finding]:

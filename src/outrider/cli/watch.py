@@ -2,20 +2,19 @@
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import click
 from rich.console import Console
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
+from outrider.agents.events.stream import RunEvent
+from outrider.agents.run import Run
+from outrider.app import App
+from outrider.core.questions import Question
 from outrider.core.untrusted import clean
-
-if TYPE_CHECKING:
-    from outrider.agents.events.stream import RunEvent
-    from outrider.agents.run import Run
-    from outrider.app import App
-    from outrider.core.questions import Question
 
 TAIL = 240  # characters of thinking and of text that are shown while they come
 CITED = re.compile(r" ?:cite\[([^\[\]]*)\]")
@@ -110,8 +109,6 @@ class Watch:
         return True
 
     def _asked(self, question: "Question") -> Any:
-        import click
-
         if not sys.stdin.isatty():
             return None
         self._console.print(Text(clean(question.message), style="bold yellow"))

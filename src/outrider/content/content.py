@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from outrider.content import reading, writing
 from outrider.content.failures import content_not_found, no_such_lines, store_not_found, text_too_large
+from outrider.content.leftovers import Leftovers
 from outrider.content.record import Draft, Passage, Record, Store, text_hash
 from outrider.content.settings import ContentSettings
 from outrider.core.context import Call
@@ -21,7 +22,6 @@ from outrider.core.errors import NotConfigured
 if TYPE_CHECKING:
     from outrider.content.keywords.following import Follower
     from outrider.content.keywords.index import Index
-    from outrider.content.leftovers import Leftovers
     from outrider.content.meaning.embedding import Embedder
     from outrider.content.meaning.minding import Minding
     from outrider.content.meaning.vectors import Vectors
@@ -314,8 +314,6 @@ class Content:
 
     @cached_property
     def _leftovers(self) -> "Leftovers":
-        from outrider.content.leftovers import Leftovers
-
         return Leftovers(self._database, self._forget)
 
     @cached_property

@@ -5,18 +5,18 @@ No tool comes here; what a model may see goes by its call's session (`Content`).
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Select, or_, select
 
 from outrider.content import reading
 from outrider.content.failures import content_not_found, store_not_found
 from outrider.content.record import Record, Store
+from outrider.content.search import Found, SearchOptions
+from outrider.content.tables import content_stores, contents
+from outrider.content.tables import content_stores as table
 from outrider.core.db import Database, storable
 from outrider.core.keyset import Batch, batch, mark, newest
-
-if TYPE_CHECKING:
-    from sqlalchemy import Select
-
-    from outrider.content.search import Found, SearchOptions
 
 AT_ONCE = 200  # passages that are read together
 
@@ -58,10 +58,6 @@ class Overview:
         self, *, text: str = "", workspace: str | None = None, after: str = "", limit: int = 50
     ) -> Batch[OwnedStore]:
         """Stores, the newest first; only with this text in name or description, or of a workspace, if one is given."""
-        from sqlalchemy import or_, select
-
-        from outrider.content.tables import content_stores as table
-
         query = newest(select(table), table.c.created_at, table.c.id, after)
         if workspace is not None:
             query = query.where(table.c.workspace == storable(workspace, 200))
@@ -74,10 +70,6 @@ class Overview:
 
     async def store(self, store_id: str) -> OwnedStore:
         """The store of that id. Raises NotFound: code `STORE_NOT_FOUND`."""
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_stores as table
-
         found = await self._stores(select(table).where(table.c.id == storable(store_id, 40)), 1)
         if not found.items:
             raise store_not_found(store_id[:40])
@@ -85,9 +77,6 @@ class Overview:
 
     async def contents(self, store_id: str, *, text: str = "", after: str = "", limit: int = 50) -> Batch[Record]:
         """What a store holds, the newest first; only with this text in title, filename or source, if one is given."""
-        from sqlalchemy import or_, select
-
-        from outrider.content.tables import content_stores
         from outrider.content.tables import contents as table
 
         query = newest(select(table), table.c.uploaded_at, table.c.id, after)
@@ -133,10 +122,7 @@ class Overview:
         return await self._database.short(lambda connection: _owned(connection, limited, limit), write=False)
 
     async def _chunks(self, content_id: str, first: int, limit: int) -> list[Any]:
-        from sqlalchemy import select
-
         from outrider.content.tables import content_chunks as table
-        from outrider.content.tables import content_stores, contents
 
         query = select(table).where(table.c.content_id == storable(content_id, 40), table.c.number >= first)
         query = query.join(contents, contents.c.id == table.c.content_id)

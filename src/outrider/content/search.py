@@ -1,21 +1,22 @@
 """Searching stores: what may be asked, what is found, and the one path from candidates to hits."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from sqlalchemy import Connection, bindparam, or_, select
+
+from outrider.content.fusion import fused
 from outrider.content.highlight import Excerpt, best_excerpt
 from outrider.content.keywords.analysis import query_terms
 from outrider.content.keywords.following import Follower
 from outrider.content.keywords.index import Index, Mark
 from outrider.content.keywords.ranking import ranked
+from outrider.content.meaning.vectors import Vectors
+from outrider.content.tables import content_chunks as table
+from outrider.content.tables import content_stores, contents
 from outrider.core.db import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from outrider.content.meaning.vectors import Vectors
 
 Mode = Literal["keyword", "semantic", "hybrid"]
 CANDIDATES = 100  # that an index is asked for at least, since its own ranking is only alike
@@ -160,7 +161,6 @@ class Searching:
         ]
         if options.mode == "semantic":
             return near
-        from outrider.content.fusion import fused
 
         weight = self._vectors.embedder.weight
         return fused([await self._by_words(words, stores, limit, within), near], [1 - weight, weight])
@@ -183,8 +183,6 @@ class Searching:
 
     async def _within(self, stores: Sequence[str], options: SearchOptions) -> list[str]:
         """The contents that pass the filters."""
-        from sqlalchemy import or_, select
-
         from outrider.content.tables import contents as table
 
         query = select(table.c.id).where(table.c.store_id.in_(stores))
@@ -204,11 +202,6 @@ class Searching:
         return [await self._surrounded(hit, count) for hit in hits]
 
     async def _surrounded(self, hit: Hit, count: int) -> Hit:
-        from dataclasses import replace
-
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_chunks as table
 
         number = int(hit.chunk_id.rpartition(".")[2])
         query = select(table.c.start, table.c.end, table.c.text).where(
@@ -244,11 +237,6 @@ def _hits(connection: "Connection", best: Sequence[tuple[str, float]], count: in
 @lru_cache(maxsize=1)
 def _by_id() -> Any:
     """Chunks by their ids with what is said of their contents; built once, which takes longer than asking."""
-    from sqlalchemy import bindparam, select
-
-    from outrider.content.tables import content_chunks as table
-    from outrider.content.tables import content_stores, contents
-
     query = select(*(table.c[name] for name in OF_CHUNK), *(contents.c[name] for name in OF_CONTENT))
     query = query.join(contents, contents.c.id == table.c.content_id)
     query = query.join(content_stores, content_stores.c.id == table.c.store_id)

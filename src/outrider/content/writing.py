@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outrider.content import leftovers
 from outrider.content.failures import content_not_found, store_not_found
+from outrider.content.record import Record
 from outrider.core.context import Call
 from outrider.core.db import storable
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from outrider.content.cutting.chunk import Chunk
     from outrider.content.cutting.prepare import Prepared
-    from outrider.content.record import Record
 
 ROWS_AT_ONCE = 1_000
 

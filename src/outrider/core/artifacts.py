@@ -20,10 +20,10 @@ from outrider.core.database.failures import Unsure
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound
 from outrider.core.storage.folder import FolderStorage
+from outrider.core.storage.storage import Storage
 
 if TYPE_CHECKING:
     from outrider.core.keyset import Batch
-    from outrider.core.storage.storage import Storage
 
 SCHEME = "outrider://artifacts/"
 

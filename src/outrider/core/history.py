@@ -3,16 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, Select, String, cast, func, literal_column, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.events import Event
 from outrider.core.keyset import Batch, batch, mark, newest
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 SAMPLE = 10_000  # calls that are counted and measured at most: the newest
 GROUP = 200  # calls that come in together at most
@@ -101,8 +100,6 @@ class History:
         return [Failure(*row) for row in await self._newest(Failure, replace(wanted, outcome=wanted.outcome or FAILED))]
 
     async def _newest(self, kind: type[Taken] | type[Failure], wanted: Wanted) -> Sequence[Any]:
-        from sqlalchemy import select
-
         events = _events()
         columns = [events.c[each.name] for each in fields(kind)]
         query = select(*columns).where(*_conditions(wanted)).order_by(events.c.at.desc()).limit(SAMPLE)
@@ -135,8 +132,6 @@ def _matching(wanted: Wanted) -> "Select[Any]":
 
 
 def _conditions(wanted: Wanted) -> "list[ColumnElement[bool]]":
-    from sqlalchemy import func
-
     events = _events()
     names = ("tool", "toolset", "provider", "session")
     found = [events.c[name] == storable(value) for name in names if (value := getattr(wanted, name))]
@@ -153,8 +148,6 @@ def _conditions(wanted: Wanted) -> "list[ColumnElement[bool]]":
 
 def _containing(text: str) -> "ColumnElement[bool]":
     """Arguments are searched as their JSON, which escapes what is not ASCII in one database and not in the other."""
-    from sqlalchemy import String, cast, or_
-
     events, text = _events(), storable(text, 200)
     arguments = cast(events.c.arguments, String)
     plain = [each.icontains(text, autoescape=True) for each in (events.c.tool, events.c.message, arguments)]
@@ -170,8 +163,6 @@ def _number(text: str) -> int:
 
 async def _of_sqlite(connection: "AsyncConnection", cursor: str) -> tuple[list[Event], str]:
     """By row number: there is one writer at a time, and the next number is the highest."""
-    from sqlalchemy import Integer, func, literal_column, select
-
     events, number = _events(), literal_column("events.rowid", Integer)
     highest: Any = select(func.max(number)).select_from(events)
     last = int((await connection.execute(highest)).scalar() or 0)

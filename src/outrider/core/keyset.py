@@ -6,13 +6,12 @@ come and go (use-the-index-luke.com/no-offset).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, Select, and_, or_
 
 from outrider.core.db import storable
 from outrider.core.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Select
 
 T = TypeVar("T")
 
@@ -43,8 +42,6 @@ def read_mark(text: str) -> tuple[float, str]:
 
 def newest(query: "Select[Any]", at: "ColumnElement[Any]", key: "ColumnElement[Any]", after: str) -> "Select[Any]":
     """The query in order, from the place `after` on; empty means from the start."""
-    from sqlalchemy import and_, or_
-
     ordered = query.order_by(at.desc(), key.desc())
     if not after:
         return ordered

@@ -9,16 +9,13 @@ import logging
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+from sqlalchemy import Connection, text
 
+from outrider.core.db import Database
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from outrider.core.db import Database
 
 log = logging.getLogger(__name__)
 LOCK = 0x6F757370  # any number, the same in every process: who holds it makes the table
@@ -116,8 +113,6 @@ class Places:
 
     async def _asked(self, database: "Database", statement: str, given: dict[str, Any]) -> int | None:
         def ask(connection: "Connection") -> int | None:
-            from sqlalchemy import text
-
             if not self._made:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
                 connection.execute(text(TABLE))

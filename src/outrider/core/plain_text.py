@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 READ = 3_000  # characters that are looked at: more than a line of text takes
 BETWEEN = " · "  # the cells of a row
@@ -33,8 +31,6 @@ def plain_line(markdown: str, limit: int) -> str:
 
 @cache
 def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 

@@ -7,17 +7,13 @@ worth after a crash, so the table is unlogged, and the first use makes it. With 
 
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 import anyio
+from aiolimiter import AsyncLimiter
+from sqlalchemy import Connection, text
 
+from outrider.core.db import Database
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
-    from sqlalchemy import Connection
-
-    from outrider.core.db import Database
 
 log = logging.getLogger(__name__)
 LOCK = 0x6F757272  # any number, the same in every process: who holds it makes the table
@@ -84,8 +80,6 @@ class Rates:
         given = {"name": name[:200], "interval": interval, "window": window, "patience": patience}
 
         def take(connection: "Connection") -> float | None:
-            from sqlalchemy import text
-
             if not self._made:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
                 connection.execute(text(TABLE))
@@ -102,8 +96,6 @@ class Rates:
         return not scope.cancelled_caught
 
     def _limiter(self, name: str, calls: float, seconds: float) -> "AsyncLimiter":
-        from aiolimiter import AsyncLimiter
-
         key = (name, calls, seconds)
         if key not in self._own:
             self._own[key] = AsyncLimiter(max(1.0, calls), max(1.0, calls) * seconds / calls)

@@ -2,12 +2,12 @@
 
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, delete, select
 
 from outrider.core.db import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from outrider.core.tables import replicas
 
 BEAT = 2.0  # seconds between two signs of life
 SILENT = 6.0  # seconds without one after which a process is taken to be dead
@@ -33,10 +33,6 @@ class Replicas:
 
     async def beat(self) -> None:
         """Says that this process is there. Raises Unavailable."""
-        from sqlalchemy import delete
-
-        from outrider.core.tables import replicas
-
         now = self._database.now()
         row = {"id": self.id, "address": self.address, "started_at": self._began, "seen_at": now}
         statement = self._database.upserting(replicas, row, key="id")
@@ -50,20 +46,12 @@ class Replicas:
 
     async def leave(self) -> None:
         """Says that this process is gone. Raises Unavailable."""
-        from sqlalchemy import delete
-
-        from outrider.core.tables import replicas
-
         await self._database.short(
             lambda connection: connection.execute(delete(replicas).where(replicas.c.id == self.id)), write=True
         )
 
     async def find(self, replica: str) -> str | None:
         """The address of a process that lives, empty if it has none; None if it is dead. Raises Unavailable."""
-        from sqlalchemy import select
-
-        from outrider.core.tables import replicas
-
         query = select(replicas.c.address, replicas.c.seen_at).where(replicas.c.id == replica)
 
         def found(connection: "Connection") -> Any:

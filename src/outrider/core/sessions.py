@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import func, select
+
 from outrider.core.context import Call
 from outrider.core.db import Database
+from outrider.core.tables import events
 
 LOOKED_AT = 20_000  # calls, the newest
 
@@ -25,10 +28,6 @@ class KnownSession:
 
 async def known_sessions(database: Database) -> list[KnownSession]:
     """The sessions of the newest calls, the last used first. Raises Unavailable."""
-    from sqlalchemy import func, select
-
-    from outrider.core.tables import events
-
     columns = (events.c.session, events.c.workspace, events.c.identity)
     newest = select(*columns, events.c.at).order_by(events.c.at.desc()).limit(LOOKED_AT).subquery()
     names: Any = [newest.c[name] for name in ("session", "workspace", "identity")]

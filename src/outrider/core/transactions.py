@@ -7,10 +7,9 @@ where this is 0.15 ms.
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine
 
 T = TypeVar("T")
 

@@ -5,6 +5,7 @@ remains is wrapped in a boundary that the author of the page cannot have guessed
 """
 
 import re
+import secrets
 import unicodedata
 from functools import lru_cache
 
@@ -70,8 +71,6 @@ def _shows(letter: str) -> bool:
 
 def wrap(text: str, origin: str) -> str:
     """The text between two lines that name its origin and share a random number."""
-    import secrets  # with OpenSSL's 4 MB, which those who only read pages do without
-
     number = f"{secrets.randbelow(10**12):012}"  # digits are the shortest spelling: ten bits a token
     return f"<untrusted-{number} from={safe_address(origin)!r}>\n{text}\n</untrusted-{number}>"
 

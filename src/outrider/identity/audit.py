@@ -5,7 +5,11 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import delete, literal, select, union_all
+
 from outrider.core.db import Database, storable
+from outrider.core.tables import events
+from outrider.identity.tables import audit, counters
 
 DAY = 86_400
 
@@ -51,8 +55,6 @@ class Audit:
         outcome: str = "ok",
     ) -> None:
         """Writes down an act. Raises Unavailable."""
-        from outrider.identity.tables import audit
-
         row = {
             "id": str(uuid.uuid4()),
             "at": time.time(),
@@ -69,11 +71,6 @@ class Audit:
 
     async def recent(self, limit: int = 50, *, person: str = "", workspace: str = "", since: float = 0.0) -> list[Act]:
         """The newest acts first, tool calls among them; of a person, in a workspace, or all."""
-        from sqlalchemy import literal, select, union_all
-
-        from outrider.core.tables import events
-        from outrider.identity.tables import audit
-
         acts = select(*(audit.c[name] for name in Act.__dataclass_fields__))
         calls = select(
             events.c.at,
@@ -96,10 +93,6 @@ class Audit:
 
     async def sweep(self, days: float) -> int:
         """Forgets what is older; returns how many acts. Raises Unavailable."""
-        from sqlalchemy import delete
-
-        from outrider.identity.tables import audit, counters
-
         now = time.time()
         async with self._database.write() as connection:
             await connection.execute(delete(counters).where(counters.c.window < int(now) - DAY))

@@ -8,14 +8,12 @@ import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import anyio
+from sqlalchemy import Connection, func, select, update
 
 from outrider.core.db import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from outrider.identity.tables import counters
 
 SHARE = 100  # a block is the hundredth part of a limit
 MOST = 50  # and never more than this
@@ -88,8 +86,6 @@ class Counters:
         return 0
 
     async def _added(self, name: str, ends: int, count: int, limit: int) -> bool:
-        from outrider.identity.tables import counters
-
         insert = self._database.insert(counters).values(key=_key(name), window=ends, used=count)
         insert = insert.on_conflict_do_update(
             index_elements=["key", "window"],
@@ -101,9 +97,6 @@ class Counters:
     def _reserved(
         self, connection: "Connection", key: str, now: int, limit: int, working: "Callable[[Connection], int]"
     ) -> bool:
-        from sqlalchemy import func, select
-
-        from outrider.identity.tables import counters
 
         # Whoever comes at the same time waits at this row, and then sees what we have held.
         turn = self._database.insert(counters).values(key=key, window=FOREVER, used=0)
@@ -123,9 +116,6 @@ class Counters:
 
 
 def _released(connection: "Connection", key: str, now: int) -> None:
-    from sqlalchemy import select, update
-
-    from outrider.identity.tables import counters
 
     mine = (counters.c.key == key, counters.c.window > now, counters.c.window < FOREVER, counters.c.used > 0)
     oldest = select(counters.c.window).where(*mine).order_by(counters.c.window).limit(1).scalar_subquery()

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jwt
+
 from outrider.core.db import Database
 from outrider.core.http import Http
 from outrider.identity.keys import Keys
@@ -77,8 +79,6 @@ class Provider:
         return [scope for scope, names in self.settings.toolset_scopes.items() if toolset in names or ALL in names]
 
     async def _claims(self, token: str) -> Mapping[str, Any]:
-        import jwt
-
         if len(token) > MOST:
             raise Unrecognised("this token is too long")
         try:
@@ -94,8 +94,6 @@ class Provider:
         return self._verified(token, key, algorithm)
 
     def _verified(self, token: str, key: Mapping[str, Any], algorithm: str) -> Mapping[str, Any]:
-        import jwt
-
         try:
             claims = jwt.decode(
                 token,

@@ -4,7 +4,9 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from sqlalchemy import Connection
 
 from outrider.core.context import Call
 from outrider.core.db import Database
@@ -12,9 +14,6 @@ from outrider.core.errors import OutriderError, Refused, Unavailable
 from outrider.core.tool import Tool
 from outrider.identity.counters import Counters
 from outrider.identity.settings import Quota, QuotaSettings
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 MINUTE, DAY = 60, 86_400
 MEASURED_SECONDS = 15.0  # how long a sum of stored bytes is believed

@@ -1,13 +1,11 @@
 """Who of those inside has lost what they came in with: asked of all of them together, as streams stay for days."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select
 
 from outrider.core.db import Database
 from outrider.identity.principal import Principal
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 TOGETHER = 500  # people that one query asks about
 
@@ -33,8 +31,6 @@ async def lost(principals: Collection[Principal], database: Database, now: float
 
 
 def _lost(connection: "Connection", principals: Sequence[Principal]) -> set[Principal]:
-    from sqlalchemy import select
-
     from outrider.identity.tables import members, tokens
 
     credentials = [each.credential for each in principals if not each.issuer]

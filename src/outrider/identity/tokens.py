@@ -5,17 +5,17 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, select
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound, OutriderError
 from outrider.core.grant import Role
 from outrider.identity import secret
 from outrider.identity.principal import ROLES, Membership, Principal, Unrecognised, least
+from outrider.identity.tables import tokens
 from outrider.identity.workspaces import Workspaces, checked_person, memberships
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 DAY = 86_400
 USED_EVERY = 300.0  # seconds by which "last used" may lag behind: a write for each call would be dear
@@ -83,8 +83,6 @@ class Tokens:
         Raises:
             InvalidInput: The person is in none of the workspaces.
         """
-        from outrider.identity.tables import tokens
-
         person = await self._allowed(person, role, workspaces)
         now, made = time.time(), secret.made()
         row = {
@@ -119,10 +117,6 @@ class Tokens:
 
     async def all(self, person: str = "") -> list[Token]:
         """All of them, or all of somebody's, the newest first."""
-        from sqlalchemy import select
-
-        from outrider.identity.tables import tokens
-
         query = select(tokens).order_by(tokens.c.created_at.desc(), tokens.c.id)
         if person:
             query = query.where(tokens.c.person == storable(person, 200))
@@ -131,8 +125,6 @@ class Tokens:
 
     async def revoke(self, token_id: str) -> Token:
         """Takes a token back, for good. Raises NotFound."""
-        from outrider.identity.tables import tokens
-
         await self.get(token_id)
         query = tokens.update().where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None))
         async with self._database.write() as connection:
@@ -160,17 +152,12 @@ class Tokens:
         )
 
     async def _note_use(self, token_id: str, now: float) -> None:
-        from outrider.identity.tables import tokens
-
         query = tokens.update().where(tokens.c.id == token_id).values(used_at=now)
         with suppress(OutriderError):  # a full disk must not lock anybody out
             await self._database.short(lambda connection: connection.execute(query).rowcount, write=True)
 
 
 def _holder(connection: "Connection", digest: str) -> tuple[Token, tuple[Membership, ...]] | None:
-    from sqlalchemy import select
-
-    from outrider.identity.tables import tokens
 
     row = connection.execute(select(tokens).where(tokens.c.hash == digest)).mappings().first()
     return (_token(row), memberships(connection, row["person"])) if row else None

@@ -3,15 +3,15 @@
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.grant import Role
 from outrider.identity.principal import ROLES, Membership
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from outrider.identity.tables import workspaces
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -43,8 +43,6 @@ class Workspaces:
 
     async def create(self, name: str, owner: str = "") -> None:
         """Makes a workspace, with an owner if one is named. Raises InvalidInput for a bad or taken name."""
-        from outrider.identity.tables import workspaces
-
         if not NAME.fullmatch(name):
             hint = "at most 64 small letters, digits, dots, dashes and underscores, a letter or digit first"
             raise InvalidInput(f"workspace: {name[:64]!r} cannot be a name", hint=hint)
@@ -59,8 +57,6 @@ class Workspaces:
 
     async def all(self) -> list[Workspace]:
         """All of them, by name."""
-        from sqlalchemy import func, select
-
         from outrider.identity.tables import members, workspaces
 
         query = (
@@ -74,8 +70,6 @@ class Workspaces:
 
     async def members(self, workspace: str) -> list[Member]:
         """Who is in it, by name. Raises NotFound."""
-        from sqlalchemy import select
-
         from outrider.identity.tables import members
 
         await self._exists(workspace)
@@ -99,8 +93,6 @@ class Workspaces:
 
     async def remove(self, workspace: str, person: str) -> None:
         """Takes somebody out; their tokens open nothing there any more. Raises NotFound."""
-        from sqlalchemy import delete
-
         from outrider.identity.tables import members
 
         query = delete(members).where(members.c.workspace == workspace, members.c.person == storable(person, 200))
@@ -123,8 +115,6 @@ class Workspaces:
 
 def memberships(connection: "Connection", person: str) -> tuple[Membership, ...]:
     """Where somebody is, in the order in which they came there."""
-    from sqlalchemy import select
-
     from outrider.identity.tables import members
 
     query = select(members.c.workspace, members.c.role).where(members.c.person == storable(person, 200))

@@ -4,6 +4,7 @@
 without any network.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from outrider.pages.extract import extract  # at once: its module, which has the same name, would take its place
@@ -31,8 +32,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-
     if name not in _HOMES:
         raise AttributeError(f"module 'outrider.pages' has no attribute {name!r}")
     return getattr(importlib.import_module(f"outrider.pages.{_HOMES[name]}"), name)

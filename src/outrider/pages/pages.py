@@ -3,23 +3,22 @@
 import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
 from outrider.core.db import Database
+from outrider.core.http import Http, Reply
+from outrider.pages.settings import PagesSettings, Robots
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from outrider.core.http import Http, Reply
     from outrider.pages.excerpt import Excerpt
     from outrider.pages.fetching.robots import RobotsPolicy
     from outrider.pages.images import SavedImage
     from outrider.pages.keeping.library import LocalHit
     from outrider.pages.page import Page
     from outrider.pages.reading import Reading, Render, Rendering
-    from outrider.pages.settings import PagesSettings, Robots
 
 
 class Pages:

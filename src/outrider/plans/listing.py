@@ -1,14 +1,14 @@
 """The plans of all sessions as a list. What a plan says is JSON, so it is looked into here and not by the database."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from sqlalchemy import Connection, select
 
 from outrider.core.errors import NotFound
 from outrider.core.keyset import Batch, mark, newest
 from outrider.plans.plan import Plan
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from outrider.plans.tables import plans
 
 Which = Literal["all", "open", "done"]
 LOOKED_AT = 500  # rows for one part of the list; who searches for what is rare reads on
@@ -40,10 +40,6 @@ def part_of(
     connection: "Connection", which: Which, *, text: str, workspace: str | None, after: str, limit: int
 ) -> Batch[KeptPlan]:
     """A part of the list, as `Plans.listed` describes it."""
-    from sqlalchemy import select
-
-    from outrider.plans.tables import plans
-
     query = newest(select(plans), plans.c.updated_at, plans.c.scope, after).limit(LOOKED_AT + 1)
     if workspace is not None:
         query = query.where(plans.c.workspace == workspace)
@@ -61,10 +57,6 @@ def part_of(
 
 def kept_plan(connection: "Connection", scope: str) -> KeptPlan:
     """The plan of a scope. Raises NotFound."""
-    from sqlalchemy import select
-
-    from outrider.plans.tables import plans
-
     row = connection.execute(select(plans).where(plans.c.scope == scope)).first()
     if row is None:
         raise NotFound(

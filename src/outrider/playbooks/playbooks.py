@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from outrider.core.context import Call
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound
@@ -226,8 +228,6 @@ def _checked(workflow: Workflow) -> Workflow:
 
 
 def _merged(content: Workflow, changes: dict[str, Any]) -> Workflow:
-    from pydantic import ValidationError
-
     try:
         return Workflow.model_validate(content.model_dump() | changes)
     except ValidationError as error:

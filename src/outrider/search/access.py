@@ -7,7 +7,10 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
+from outrider.core.discovery import find
 from outrider.core.errors import NotConfigured
+from outrider.search import providers
+from outrider.search.browsing import engines, provider_of
 from outrider.search.health import Health
 from outrider.search.links import is_web
 from outrider.search.placeholder import is_placeholder
@@ -58,10 +61,6 @@ class ProviderStatus:
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, Provider]:
     """Every provider by name: those in the folder, those of plugins, and one for each engine's result page."""
-    from outrider.core.discovery import find
-    from outrider.search import providers
-    from outrider.search.browsing import engines, provider_of
-
     found = [*find(providers, Provider, group=GROUP), *map(provider_of, engines().values())]
     return {provider.name: provider for provider in found}
 

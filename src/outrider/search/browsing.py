@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from outrider.core.discovery import find
+from outrider.search import serp
 from outrider.search.failures import failure
 from outrider.search.provider import Access, Powers, Provider, Query, Ran, Rate
 from outrider.search.result_page import Engine, read
@@ -15,9 +17,6 @@ REMEDY = "run `outrider browser install`, or set a key for another provider"
 @lru_cache(maxsize=1)
 def engines() -> Mapping[str, Engine]:
     """Every engine by name: those in the folder and those of plugins."""
-    from outrider.core.discovery import find
-    from outrider.search import serp
-
     return {engine.name: engine for engine in find(serp, Engine, group="outrider.result_pages")}
 
 

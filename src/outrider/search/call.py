@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from outrider.core.errors import OutriderError
+from outrider.core.http import Http, Limits, Reply
 from outrider.search.blocked import is_page, why_blocked
 from outrider.search.failures import KINDS, Code, code_of, failure
 from outrider.search.hits import plain, to_hits
 from outrider.search.links import plain_site
 from outrider.search.provider import Access, Ask, Feature, Hit, Powers, Provider, Query, Ran, Rule
 from outrider.search.redact import redact
-
-if TYPE_CHECKING:
-    from outrider.core.http import Http, Reply
 
 FEATURES: tuple[Feature, ...] = ("freshness", "language", "region", "safe")
 WANTS: Mapping[str, str] = {
@@ -165,8 +163,6 @@ async def _found(
 
 
 async def _send(asked: Ask, access: Access, http: "Http") -> "Reply":
-    from outrider.core.http import Limits
-
     headers = {"Accept": "application/json", **asked.headers}
     if access.user_agent:
         headers["User-Agent"] = access.user_agent

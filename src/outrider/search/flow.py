@@ -10,6 +10,7 @@ from opentelemetry.trace import SpanKind
 
 from outrider.core.db import Database
 from outrider.core.errors import NotConfigured, OutriderError, Unavailable
+from outrider.core.http import Http
 from outrider.core.meters import SEARCH_SECONDS
 from outrider.core.rates import Rates
 from outrider.core.tracing import span
@@ -22,7 +23,6 @@ from outrider.search.provider import Hit, Powers, Query
 from outrider.search.settings import SearchSettings
 
 if TYPE_CHECKING:
-    from outrider.core.http import Http
     from outrider.search.search import Depth
 
 log = logging.getLogger(__name__)

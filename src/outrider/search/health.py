@@ -9,9 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from sqlalchemy import select
+
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError
 from outrider.search.failures import HARMLESS
+from outrider.search.tables import health
 
 log = logging.getLogger(__name__)
 
@@ -156,9 +159,6 @@ class Ledger:
 
 
 async def _read(database: Database) -> dict[str, Health]:
-    from sqlalchemy import select
-
-    from outrider.search.tables import health
 
     async with database.read() as connection:
         rows = (await connection.execute(select(health))).mappings().all()
@@ -166,9 +166,6 @@ async def _read(database: Database) -> dict[str, Health]:
 
 
 async def _write(database: Database, access: str, change: Callable[[Health], Health], mine: Health) -> Health:
-    from sqlalchemy import select
-
-    from outrider.search.tables import health
 
     async with database.write() as connection:
         query = select(health).where(health.c.access == access).with_for_update()

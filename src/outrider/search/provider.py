@@ -7,15 +7,13 @@ through the entry-point group `outrider.search_providers`.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
+from outrider.core.http import Reply
+from outrider.search.agent_browser import AgentBrowser
 from outrider.search.failures import Code, failure
-
-if TYPE_CHECKING:
-    from outrider.core.http import Reply
-    from outrider.search.agent_browser import AgentBrowser
 
 Mode = Literal["web", "image", "news"]
 Freshness = Literal["day", "week", "month", "year"]

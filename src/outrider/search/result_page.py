@@ -11,6 +11,8 @@ from html import escape
 from typing import Any, NoReturn
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from selectolax.lexbor import LexborHTMLParser
+
 from outrider.core.errors import OutriderError
 from outrider.search.blocked import why_blocked
 from outrider.search.failures import Code, failure
@@ -103,8 +105,6 @@ def read(engine: Engine, page: Page, query: Query) -> list[Item]:
 
     Raises `consent`, `captcha`, `blocked`, or `bad_reply` for a page that is laid out in no known way.
     """
-    from selectolax.lexbor import LexborHTMLParser
-
     _check_address(engine, page.url)
     tree = LexborHTMLParser(page.html)
     for selector in filter(None, (engine.ads, "script, style, noscript, template")):

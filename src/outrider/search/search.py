@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from outrider.core.db import Database
+from outrider.core.http import Http
 from outrider.search.settings import SearchSettings
 
 if TYPE_CHECKING:
-    from outrider.core.http import Http
     from outrider.search.access import ProviderStatus
     from outrider.search.flow import Flow, Found
     from outrider.search.provider import Powers, Query

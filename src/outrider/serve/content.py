@@ -17,6 +17,7 @@ from mcp_types import (
 
 from outrider.core.errors import OutriderError
 from outrider.core.result import Image, Item, Link, Resource, Result, Text
+from outrider.core.text import count_tokens
 from outrider.core.tool import Tool as HouseTool
 from outrider.core.untrusted import META as UNTRUSTED
 
@@ -38,8 +39,6 @@ def tool_entry(tool: HouseTool, name: str) -> Tool:
 
 def tokens(entry: Tool) -> int:
     """What a tool costs in every conversation: o200k tokens of its entry, as it goes over the wire."""
-    from outrider.core.text import count_tokens
-
     return count_tokens(entry.model_dump_json(by_alias=True, exclude_none=True))
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import anyio
+import uvicorn
 
 from outrider.core.errors import NotConfigured
 
@@ -22,7 +23,6 @@ async def listen(app: Any, host: str, port: int, *, setting: str) -> AsyncGenera
     Raises:
         NotConfigured: The port is taken or may not be used.
     """
-    import uvicorn
 
     class Guest(uvicorn.Server):
         """A server that leaves the process's signals to whoever runs the process."""

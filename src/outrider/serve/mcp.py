@@ -39,7 +39,7 @@ from outrider.core.errors import AnswerNeeded, NotFound, OutriderError
 from outrider.core.result import Result
 from outrider.core.tool import Tool
 from outrider.core.toolbox import Toolbox
-from outrider.serve import arguments, content, letters, names, questions, seal
+from outrider.serve import arguments, content, letters, names, prompts, questions, seal
 from outrider.serve.context import Defaults
 from outrider.serve.switch import METHOD, Contexts, SwitchParams
 from outrider.serve.watch import Watch
@@ -100,8 +100,6 @@ class Edge:
     async def list_resources(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        from outrider.serve import prompts
-
         try:
             call = self._contexts.call(context)
             kept = await self._artifacts.recent(session=call.session, workspace=call.workspace)
@@ -117,8 +115,6 @@ class Edge:
     async def read_resource(
         self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        from outrider.serve import prompts
-
         uri = str(params.uri)
         try:
             call = self._contexts.call(context)
@@ -141,8 +137,6 @@ class Edge:
     async def list_prompts(
         self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListPromptsResult:
-        from outrider.serve import prompts
-
         try:
             await self._watch.listed_prompts(context)
             call = self._contexts.call(context)
@@ -153,8 +147,6 @@ class Edge:
     async def get_prompt(
         self, context: ServerRequestContext[Any, Any], params: GetPromptRequestParams
     ) -> GetPromptResult:
-        from outrider.serve import prompts
-
         try:
             call = self._contexts.call(context)
             return await prompts.got(self._seen(call), params.name, params.arguments or {}, call)
@@ -163,8 +155,6 @@ class Edge:
 
     def _call(self, context: ServerRequestContext[Any, Any]) -> Call:
         """The call that a request makes, where the protocol has no results that say why there is none."""
-        from outrider.serve import prompts
-
         try:
             return self._contexts.call(context)
         except OutriderError as error:

@@ -7,6 +7,8 @@ at the first request, taken by every replica, good for telling callers apart and
 
 from uuid import uuid4
 
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,8 +46,5 @@ def _naming(send: Send) -> Send:
 
 
 def _is_modern(headers: dict[bytes, bytes]) -> bool:
-    from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
     version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
     return bool(version) and version not in HANDSHAKE_PROTOCOL_VERSIONS

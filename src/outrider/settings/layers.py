@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
+from outrider.agents.settings import McpServer
 from outrider.core.errors import InvalidInput
 
 PREFIX = "OUTRIDER_"
@@ -118,8 +119,6 @@ def from_servers(path: Path) -> Layer:
 
     What other hosts keep there besides is left out with a warning.
     """
-    from outrider.agents.settings import McpServer
-
     values, warnings = read_json(path)
     servers = values.get("mcpServers", {})
     if not isinstance(servers, dict) or (values and not servers):

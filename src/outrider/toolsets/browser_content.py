@@ -15,6 +15,7 @@ from outrider.core.markdown import cut_markdown
 from outrider.core.result import Result, Text
 from outrider.core.text import Cut, cut
 from outrider.core.untrusted import clean
+from outrider.pages.extract import extract
 from outrider.toolsets.bounds import Budget, NotNegative
 from outrider.toolsets.browser import browser
 from outrider.toolsets.browser_use import Work, at_work, line, moment
@@ -92,8 +93,6 @@ async def _texts(work: Work, wanted: list[Name], selector: str, *, main: bool) -
 
 
 def _document(html: str, url: str, *, main: bool) -> "Document":
-    from outrider.pages.extract import extract
-
     return extract(html, url=url, main=main)
 
 

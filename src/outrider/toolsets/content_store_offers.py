@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from outrider.content import Content, Draft
 from outrider.core.context import Call
 from outrider.core.errors import NotConfigured, OutriderError
+from outrider.toolsets.content_store_sources import page_draft
 
 if TYPE_CHECKING:
     from outrider.pages import Page
@@ -35,7 +36,6 @@ class Offers:
         if self.content is None:
             hint = "leave out `store_id`, or have an operator serve the toolset content_store"
             raise NotConfigured("store_id: content stores are not served here", code="no_content_store", hint=hint)
-        from outrider.toolsets.content_store_sources import page_draft
 
         return (await self.content.offer(call, page_draft(page), store_id)).id
 
@@ -43,7 +43,6 @@ class Offers:
         """The id under which a page is kept now; empty if it is not. A store in trouble costs no reading."""
         if self.content is None or not self.unasked:
             return ""
-        from outrider.toolsets.content_store_sources import page_draft
 
         return await self._offered(call, page_draft(page))
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from html import escape
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -41,8 +42,6 @@ async def _shown(playbooks: Playbooks, call: Call, page: int, size: int, tool: s
 
 def _html(found: Answer, page: int, size: int) -> str:
     """The page: a row with two buttons for each playbook, and two to leaf through."""
-    from html import escape
-
     rows = "".join(
         f"<li><b>{escape(each['goal'])}</b> {escape(each.get('initialCommand', ''))} "
         + _button("Select", "select_playbook", id=each["id"])
@@ -57,7 +56,5 @@ def _html(found: Answer, page: int, size: int) -> str:
 
 
 def _button(words: str, tool: str, **params: Any) -> str:
-    from html import escape
-
     value = escape(json.dumps({"toolName": tool, "params": params}), quote=True)
     return f'<button value="{value}">{words}</button>'

@@ -9,6 +9,7 @@ import anyio
 from outrider.agents.approvals import Questions
 from outrider.agents.assignment import Assignment
 from outrider.agents.catalogue import Catalogue
+from outrider.agents.citations import adopt
 from outrider.agents.conversations import Conversation, Conversations
 from outrider.agents.definition import Agent, Budgets
 from outrider.agents.run import Run, RunRows
@@ -292,8 +293,6 @@ class Delegation:
         usage = await self.runs.usage(run.id)
         match run.status:
             case "completed" | "partial":
-                from outrider.agents.citations import adopt
-
                 cited = await adopt(self.citations, call, run.answer, run.citations)
                 return answered(run, cited, usage, self.manner.mime_prefix)
             case "blocked":

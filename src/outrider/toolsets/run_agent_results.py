@@ -11,6 +11,7 @@ from outrider.core.blocked import PAUSE
 from outrider.core.errors import InvalidInput, NotConfigured, NotFound, OutriderError, Refused, Unavailable
 from outrider.core.questions import Question
 from outrider.core.result import Item, Resource, Result, Text
+from outrider.toolsets.pictures import without_pictures
 
 RUN = "outrider/run"
 REFS = "outrider/refs"
@@ -50,8 +51,6 @@ def facts(run: Run, usage: Usage) -> dict[str, Any]:
 
 def answered(run: Run, cited: Cited, usage: Usage, mime_prefix: str) -> Result:
     """The answer of a run that came to an end, complete or not, and the files that it made."""
-    from outrider.toolsets.pictures import without_pictures
-
     about = facts(run, usage)
     shown = {name: about[name] for name in ("runId", "status", "usage")}
     optional = {

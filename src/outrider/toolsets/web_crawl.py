@@ -7,14 +7,14 @@ from pydantic import BaseModel, Field
 from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.pages.crawl import Budget, Crawler, Plan
+from outrider.pages.crawl.crawler import Keeper
+from outrider.pages.crawl.plan import Keep, Tell
 from outrider.toolsets.choices import Choices
 from outrider.toolsets.content_store_offers import Offers
 from outrider.toolsets.web import web
 
 if TYPE_CHECKING:
     from outrider.pages.crawl.crawled import Crawled, Tally
-    from outrider.pages.crawl.crawler import Keeper
-    from outrider.pages.crawl.plan import Keep, Tell
 
 LONGEST = 200  # characters of a glob
 MOST_GLOBS = 50

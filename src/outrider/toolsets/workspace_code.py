@@ -12,6 +12,7 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.result import Result
 from outrider.toolsets.workspace import workspace
+from outrider.toolsets.workspace_code_results import Report, begun, listed, polled, read, reported, stopped
 from outrider.workspace import Workspace, Workspaces
 from outrider.workspace.processes import Processes
 
@@ -110,8 +111,6 @@ async def poll_process(
     workspaces: Workspaces, processes: Processes, call: Call, /, process_id: ProcessId, tail: Tail | None = None
 ) -> Result:
     """Whether a background process still runs, its exit code, and the end of its output."""
-    from outrider.toolsets.workspace_code_results import polled
-
     place = await _place(workspaces, call)
     return await polled(processes.get(place, process_id), (tail or Tail()).src, (tail or Tail()).n)
 
@@ -128,8 +127,6 @@ async def read_process_output(
     lines: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> Result:
     """The first or last lines that a background process has written."""
-    from outrider.toolsets.workspace_code_results import read
-
     place = await _place(workspaces, call)
     return read(processes.get(place, process_id), stream, mode, lines)
 
@@ -143,8 +140,6 @@ async def list_processes(
     status_filter: Literal["all", "running", "finished"] = "all",
 ) -> Result:
     """This session's background processes."""
-    from outrider.toolsets.workspace_code_results import listed
-
     place = await _place(workspaces, call)
     return listed(processes.list(place), status_filter)
 
@@ -152,8 +147,6 @@ async def list_processes(
 @workspace.tool(effect="write", title="Stop a process", stake="never_ask")
 async def stop_process(workspaces: Workspaces, processes: Processes, call: Call, /, process_id: ProcessId) -> Result:
     """Stop a background process with all that it started: asked first, ended after three seconds."""
-    from outrider.toolsets.workspace_code_results import stopped
-
     place = await _place(workspaces, call)
     found = processes.get(place, process_id)
     if found.status == "running":
@@ -188,8 +181,6 @@ async def _run(
     seconds: int,
     run_mode: Literal["sync", "async"],
 ) -> Result:
-    from outrider.toolsets.workspace_code_results import Report, begun, reported
-
     level = (await processes.sandbox.backend()).level
     if run_mode == "async":
         return begun(await processes.begin(place, job, title), level)

@@ -10,9 +10,9 @@ import anyio
 from outrider.core.errors import OutriderError
 from outrider.core.result import Image, Item, Result, Text
 from outrider.core.untrusted import clean
+from outrider.workspace.processes import Execution
 
 if TYPE_CHECKING:
-    from outrider.workspace.processes import Execution
     from outrider.workspace.sandbox.job import Level, Limits
 
 SHOWN = 30_000  # characters of both streams together

@@ -1,5 +1,6 @@
 """Handing results of the workspace to the user: one file, or many in a zip."""
 
+import html
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
@@ -9,10 +10,9 @@ from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.result import Link, Resource, Result, Text
 from outrider.toolsets.workspace import FilePath, workspace
-from outrider.workspace import Exports, Workspaces
+from outrider.workspace import Exports, Workspace, Workspaces
 
 if TYPE_CHECKING:
-    from outrider.workspace import Workspace
     from outrider.workspace.export import Export
 
 Described = Annotated[str, Field(max_length=2_000, description="What it is, for the user")]
@@ -94,8 +94,6 @@ async def _handed_out(place: "Workspace", made: "Export", artifacts: Artifacts, 
 
 def _card(made: "Export", address: str, description: str) -> str:
     """A small page without script: what was exported, and where it is."""
-    import html
-
     facts = f"{made.mime_type}, {made.size:,} bytes" + (f", {made.files} files" if made.kind == "zip" else "")
     about = f"<p>{html.escape(description)}</p>" if description else ""
     name, uri = html.escape(made.name), html.escape(address)

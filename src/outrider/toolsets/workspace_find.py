@@ -14,10 +14,9 @@ from outrider.core.context import Call
 from outrider.core.errors import InvalidInput
 from outrider.core.text import DEFAULT_CHARS
 from outrider.toolsets.workspace import workspace
-from outrider.workspace import Workspaces
+from outrider.workspace import Workspace, Workspaces
 
 if TYPE_CHECKING:
-    from outrider.workspace import Workspace
     from outrider.workspace.jail import Entry
     from outrider.workspace.searching.grep import Line, Matches, Search
 

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from markdown_it import MarkdownIt
+
 from outrider.core.errors import InvalidInput
 from outrider.workspace.encoding import decode
 
@@ -121,8 +123,6 @@ def _html_table(names: list[str], rows: list[list[str]]) -> str:
 
 def _rendered(markdown: str) -> str:
     """Markdown as HTML; tags that stand in it are shown, not obeyed."""
-    from markdown_it import MarkdownIt
-
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(markdown)
 
 

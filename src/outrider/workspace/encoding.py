@@ -3,6 +3,8 @@
 import codecs
 from dataclasses import dataclass
 
+from resiliparse.parse.encoding import detect_encoding
+
 from outrider.core.errors import InvalidInput
 
 MARKS = (
@@ -88,7 +90,6 @@ def with_newlines(text: str, written: Written) -> str:
 def _unmarked(data: bytes) -> str:
     if _mostly_utf8(data):
         return "utf-8"
-    from resiliparse.parse.encoding import detect_encoding
 
     found = detect_encoding(data) or "latin-1"
     return found if _known(found) else "latin-1"

@@ -7,8 +7,11 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
+
+from wcmatch import glob
 
 from outrider.core.errors import InvalidInput, NotFound, Refused
 from outrider.workspace.edit import Replacement, difference, lines_of, replaced
@@ -277,8 +280,6 @@ def _once(text: str, wanted: str) -> None:
 
 def _closest(text: str, wanted: str) -> str:
     """The lines most like the first of what was wanted."""
-    from difflib import get_close_matches
-
     first = next((line for line in wanted.splitlines() if line.strip()), "")
     found = get_close_matches(first, legible(text).splitlines()[:20_000], n=1, cutoff=0.5)
     return f"; the closest line is {found[0][:200]!r}" if found else ""
@@ -293,7 +294,6 @@ def _is_hidden(entry: Entry, base: str) -> bool:
 def _matching(entries: Iterable[Entry], pattern: str | None, base: str) -> Iterator[Entry]:
     if pattern is None:
         return iter(entries)
-    from wcmatch import glob
 
     flags = glob.GLOBSTAR | glob.MATCHBASE | glob.DOTGLOB | glob.BRACE | glob.FORCEUNIX
     try:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from outrider.core.context import Call
@@ -133,8 +134,6 @@ class Workspaces:
 
         In those that stay it removes what was being written when the process was killed.
         """
-        from shutil import rmtree
-
         old = [place for place in self._places() if _used_at(place) < time.time() - self.settings.keep_days * DAY]
         for place in old:
             rmtree(place, ignore_errors=True)

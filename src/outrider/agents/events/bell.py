@@ -9,15 +9,15 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from outrider.agents.events.event import RunEvent
 from outrider.core.collecting import keep_imports
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 log = logging.getLogger(__name__)
 CHANNEL = "outrider_runs"
@@ -87,7 +87,6 @@ class Bell:
 
     async def _always(self) -> None:
         from psycopg import Error
-        from sqlalchemy.exc import SQLAlchemyError
 
         while True:
             try:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
+from outrider.agents.models import providers
 from outrider.agents.models.provider import GROUP, ModelProvider
+from outrider.core.discovery import find
 
 
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, ModelProvider]:
     """Every provider by name, in their rank's order: those in the folder and those of plugins."""
-    from outrider.agents.models import providers
-    from outrider.core.discovery import find
-
     found = sorted(find(providers, ModelProvider, group=GROUP), key=lambda each: (each.rank, each.name))
     return {each.name: each for each in found}

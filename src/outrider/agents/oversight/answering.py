@@ -3,8 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlalchemy import select
+
 from outrider.agents.approvals import Questions
+from outrider.agents.evaluations.tables import evaluations
 from outrider.agents.runs import Runs
+from outrider.agents.tables import run_steps as steps
 from outrider.core.db import Database
 from outrider.core.errors import NotConfigured
 from outrider.core.questions import Answer, Question
@@ -95,10 +99,6 @@ class Answering:
         return ready
 
     async def _standing(self, root_run_id: str) -> _Standing:
-        from sqlalchemy import select
-
-        from outrider.agents.evaluations.tables import evaluations
-        from outrider.agents.tables import run_steps as steps
         from outrider.agents.tables import runs
 
         blocked = select(runs.c.id).where(runs.c.root_run_id == root_run_id, runs.c.status == "blocked")

@@ -2,13 +2,13 @@
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping, Select, func, select
 
 from outrider.agents.limits import Usage
 from outrider.agents.run import ENDED, WORKING, Status
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping, Select
+from outrider.agents.tables import runs
 
 SHOWN = 400  # characters of a task that a list repeats
 
@@ -61,10 +61,6 @@ class Brief:
 
 def briefs() -> "Select[Any]":
     """The query of them all."""
-    from sqlalchemy import func, select
-
-    from outrider.agents.tables import runs
-
     derived = {"query": func.substr(runs.c.query, 1, SHOWN), "seconds": runs.c.state["seconds"].as_float()}
     columns = [derived.get(name, runs.c.get(name)).label(name) for name in Brief.__dataclass_fields__]
     return select(*columns)

@@ -2,15 +2,15 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import RowMapping, Select, delete, func, or_, select
 
 from outrider.agents.run import ENDED
+from outrider.agents.tables import allowances, questions, runs
 from outrider.core.db import Database, storable
 from outrider.core.keyset import Batch, batch, mark, newest
 from outrider.core.questions import Question
-
-if TYPE_CHECKING:
-    from sqlalchemy import RowMapping, Select
 
 MOST_OPEN = 200  # questions that one look shows
 
@@ -47,8 +47,6 @@ class Inbox:
 
     async def open(self, limit: int = MOST_OPEN) -> list[Asked]:
         """What waits, those of one outermost run together, the oldest first."""
-        from outrider.agents.tables import questions
-
         query = _waiting(_asked()).order_by(questions.c.created_at, questions.c.id).limit(limit)
         async with self._database.read() as connection:
             found = [_made(row) for row in (await connection.execute(query)).mappings()]
@@ -59,8 +57,6 @@ class Inbox:
 
     async def of_tree(self, root_run_id: str) -> list[Asked]:
         """All questions of a tree of runs, decided or not, the oldest first."""
-        from outrider.agents.tables import questions
-
         query = _asked().where(questions.c.root_run_id == root_run_id)
         async with self._database.read() as connection:
             rows = await connection.execute(query.order_by(questions.c.created_at, questions.c.id).limit(MOST_OPEN))
@@ -68,10 +64,6 @@ class Inbox:
 
     async def count(self) -> int:
         """How many wait."""
-        from sqlalchemy import func, select
-
-        from outrider.agents.tables import questions
-
         query = _waiting(select(func.count(questions.c.id)).select_from(_places()))
         async with self._database.read() as connection:
             return (await connection.execute(query)).scalar_one()
@@ -87,10 +79,6 @@ class Inbox:
         Raises:
             InvalidInput: `after` is no place in the list.
         """
-        from sqlalchemy import or_
-
-        from outrider.agents.tables import questions
-
         query = newest(_asked(), questions.c.decided_at, questions.c.id, after).limit(limit + 1)
         query = query.where(questions.c.decided_at.is_not(None))
         if text:
@@ -102,30 +90,18 @@ class Inbox:
 
     async def allowances(self, limit: int = 200) -> list[Allowance]:
         """What may be used unasked, the newest first."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import allowances
-
         query = select(allowances).order_by(allowances.c.created_at.desc(), allowances.c.id).limit(limit)
         async with self._database.read() as connection:
             return [Allowance(**row) for row in (await connection.execute(query)).mappings()]
 
     async def withdraw(self, allowance_id: str) -> bool:
         """Takes an allowance back: the agent asks again. Whether there was one."""
-        from sqlalchemy import delete
-
-        from outrider.agents.tables import allowances
-
         query = delete(allowances).where(allowances.c.id == storable(allowance_id, 40))
         async with self._database.write() as connection:
             return (await connection.execute(query)).rowcount > 0
 
     async def changed(self, cursor: str) -> tuple[list[dict[str, Any]], str]:
         """One change if other questions wait now than at the cursor, and the cursor of now."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import questions
-
         columns = (questions.c.id, questions.c.root_run_id, questions.c.agent, questions.c.title, questions.c.tool)
         query = _waiting(select(*columns).select_from(_places())).order_by(questions.c.created_at, questions.c.id)
         async with self._database.read() as connection:
@@ -135,21 +111,14 @@ class Inbox:
 
 
 def _places() -> Any:
-    from outrider.agents.tables import questions, runs
-
     return questions.join(runs, runs.c.id == questions.c.run_id)
 
 
 def _waiting(query: Any) -> Any:
-    from outrider.agents.tables import questions, runs
-
     return query.where(questions.c.decision.is_(None), runs.c.status.not_in(ENDED))
 
 
 def _asked() -> "Select[Any]":
-    from sqlalchemy import func, select
-
-    from outrider.agents.tables import questions, runs
 
     root = runs.alias("root")
     about = {

@@ -4,17 +4,18 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlalchemy import select
+
+from outrider.agents.evaluations import Evaluation
 from outrider.agents.limits import Usage
 from outrider.agents.oversight.brief import Brief, brief, briefs
 from outrider.agents.oversight.run_list import Tree, Wanted, evaluations_of, part_of
 from outrider.agents.run import ENDED, WORKING
+from outrider.agents.tables import questions, runs
 from outrider.core.db import Database
 from outrider.core.keyset import Batch, read_mark
-
-if TYPE_CHECKING:
-    from outrider.agents.evaluations import Evaluation
 
 MOST = 1_000  # runs of a tree that are shown
 OVERLAP = 3.0  # seconds that clocks and late commits may be apart
@@ -68,18 +69,12 @@ class Overview:
 
     async def agents(self) -> list[str]:
         """The names of all agents that have run."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import runs
-
         async with self._database.read() as connection:
             names = await connection.execute(select(runs.c.agent).distinct().order_by(runs.c.agent).limit(200))
             return list(names.scalars())
 
     async def tree(self, root_run_id: str) -> Branch | None:
         """The tree of that outermost run, its runs in the order in which they began; None if there is none."""
-        from outrider.agents.tables import runs
-
         query = briefs().where(runs.c.root_run_id == root_run_id).order_by(runs.c.created_at, runs.c.id).limit(MOST)
         async with self._database.read() as connection:
             found = [brief(row) for row in (await connection.execute(query)).mappings()]
@@ -87,8 +82,6 @@ class Overview:
 
     async def others(self, conversation_id: str, but: str, limit: int = 10) -> list[Brief]:
         """The other runs of a conversation, the newest first."""
-        from outrider.agents.tables import runs
-
         same = runs.c.conversation_id == conversation_id, runs.c.id != but
         query = briefs().where(*same).order_by(runs.c.created_at.desc(), runs.c.id).limit(limit)
         async with self._database.read() as connection:
@@ -105,10 +98,6 @@ class Overview:
         A run may come twice, and never not at all: what is written late, or by a clock that is behind by up to three
         seconds, still comes.
         """
-        from sqlalchemy import select
-
-        from outrider.agents.tables import runs
-
         since = float(cursor.partition("~")[0] or 0) if cursor else time.time()
         columns = (runs.c.id, runs.c.root_run_id, runs.c.status, runs.c.updated_at)
         recent = runs.c.status.in_((*WORKING, "blocked", *ENDED)), runs.c.updated_at > since - OVERLAP
@@ -121,10 +110,6 @@ class Overview:
 
     async def standing(self, root_run_id: str) -> str:
         """Another whenever a run of the tree, or a question of it, has changed."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import questions, runs
-
         states = select(runs.c.id, runs.c.status, runs.c.updated_at).where(runs.c.root_run_id == root_run_id)
         asked = select(questions.c.id, questions.c.decision).where(questions.c.root_run_id == root_run_id)
         async with self._database.read() as connection:

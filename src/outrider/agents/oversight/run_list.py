@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from sqlalchemy import ColumnElement, Connection, Select, and_, false, func, or_, select, union_all
+
+from outrider.agents.evaluations import Evaluation
+from outrider.agents.evaluations.tables import evaluations
 from outrider.agents.limits import Usage
 from outrider.agents.oversight.brief import Brief, brief, briefs
 from outrider.agents.run import WORKING
+from outrider.agents.tables import questions
 from outrider.core.db import storable
 from outrider.core.keyset import Batch, batch, mark, read_mark
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select
-
-    from outrider.agents.evaluations import Evaluation
 
 Kind = Literal["", "agent", "evaluation"]
 
@@ -83,9 +83,6 @@ def part_of(connection: "Connection", wanted: Wanted, after: str, limit: int) ->
 
 def _places(wanted: Wanted, after: str) -> "Select[Any, Any]":
     """Ids and times of what is listed, in order: outermost runs, and evaluations without a run."""
-    from sqlalchemy import and_, or_, select, union_all
-
-    from outrider.agents.evaluations.tables import evaluations
     from outrider.agents.tables import runs
 
     of_runs = select(runs.c.id, runs.c.created_at.label("at")).where(*_fitting_runs(wanted))
@@ -99,9 +96,6 @@ def _places(wanted: Wanted, after: str) -> "Select[Any, Any]":
 
 
 def _fitting_runs(wanted: Wanted) -> "Iterable[ColumnElement[bool]]":
-    from sqlalchemy import select
-
-    from outrider.agents.evaluations.tables import evaluations
     from outrider.agents.tables import runs
 
     yield runs.c.parent_run_id.is_(None)
@@ -128,9 +122,6 @@ def _about(wanted: Wanted, member: Any) -> "Iterable[ColumnElement[bool]]":
 
 
 def _fitting_evaluations(wanted: Wanted) -> "Iterable[ColumnElement[bool]]":
-    from sqlalchemy import false
-
-    from outrider.agents.evaluations.tables import evaluations
 
     yield evaluations.c.run_id.is_(None)
     if wanted.since:
@@ -147,39 +138,27 @@ def _fitting_evaluations(wanted: Wanted) -> "Iterable[ColumnElement[bool]]":
 
 
 def _contains(text: str, *columns: Any) -> "ColumnElement[bool]":
-    from sqlalchemy import or_
-
     return or_(*(each.icontains(storable(text, 200), autoescape=True) for each in columns))
 
 
 def evaluations_of(connection: "Connection", run_ids: Sequence[str]) -> "dict[str, Evaluation]":
     """Evaluations by the run that works for them."""
-    from outrider.agents.evaluations.tables import evaluations
-
     found = _evaluations_where(connection, evaluations.c.run_id.in_(run_ids)) if run_ids else []
     return {each.run_id or "": each for each in found}
 
 
 def _evaluations(connection: "Connection", ids: Sequence[str]) -> "dict[str, Evaluation]":
-    from outrider.agents.evaluations.tables import evaluations
-
     found = _evaluations_where(connection, evaluations.c.id.in_(ids)) if ids else []
     return {each.id: each for each in found}
 
 
 def _evaluations_where(connection: "Connection", condition: "ColumnElement[bool]") -> "list[Evaluation]":
-    from sqlalchemy import select
-
-    from outrider.agents.evaluations import Evaluation
-    from outrider.agents.evaluations.tables import evaluations
 
     return [Evaluation(**row) for row in connection.execute(select(evaluations).where(condition)).mappings()]
 
 
 def _sums(connection: "Connection", root_ids: Sequence[str]) -> dict[str, tuple[int, Usage, int]]:
     """By tree how many runs, what they used, and how many below the root failed."""
-    from sqlalchemy import select
-
     from outrider.agents.tables import runs
 
     columns = (runs.c.root_run_id, runs.c.id, runs.c.usage, runs.c.status)
@@ -192,10 +171,6 @@ def _sums(connection: "Connection", root_ids: Sequence[str]) -> dict[str, tuple[
 
 def _waiting(connection: "Connection", root_ids: Sequence[str]) -> dict[str, int]:
     """By tree how many questions wait."""
-    from sqlalchemy import func, select
-
-    from outrider.agents.tables import questions
-
     mine = questions.c.root_run_id.in_(root_ids), questions.c.decision.is_(None)
     query = select(questions.c.root_run_id, func.count()).where(*mine).group_by(questions.c.root_run_id)
     return {row[0]: row[1] for row in connection.execute(query)}

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, func, or_, select
 
 from outrider.agents.events.event import RunEvent
 from outrider.agents.limits import Usage
+from outrider.agents.tables import run_steps as steps
 from outrider.core.db import Database, storable
 from outrider.core.errors import InvalidInput, NotFound
 from outrider.core.keyset import Batch
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, RowMapping, Select
 
 MOST_BRIEF = 1_000  # steps of a run that a comparison looks at
 
@@ -79,8 +79,6 @@ class StepList:
         Raises:
             InvalidInput: `after` is no place among steps.
         """
-        from outrider.agents.tables import run_steps as steps
-
         query = _all().where(steps.c.run_id == run_id, *_from(after)).order_by(*_order()).limit(limit + 1)
         async with self._database.read() as connection:
             rows = [_row(row) for row in (await connection.execute(query)).mappings()]
@@ -88,10 +86,6 @@ class StepList:
 
     async def last_part(self, run_id: str, limit: int = 30) -> str:
         """The place at which the last `limit` rows begin; empty if that is the start."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import run_steps as steps
-
         columns = select(steps.c.number, steps.c.kind, steps.c.key).where(steps.c.run_id == run_id)
         query = columns.order_by(*(each.desc() for each in _order())).limit(1).offset(limit)
         async with self._database.read() as connection:
@@ -100,8 +94,6 @@ class StepList:
 
     async def one(self, run_id: str, key: str) -> StepRow:
         """One row, whole. Raises NotFound."""
-        from outrider.agents.tables import run_steps as steps
-
         query = _all().where(steps.c.run_id == run_id, steps.c.key == storable(key, 200))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).mappings().first()
@@ -111,10 +103,6 @@ class StepList:
 
     async def extent(self, run_id: str) -> Extent:
         """How much there is."""
-        from sqlalchemy import case, func, select
-
-        from outrider.agents.tables import run_steps as steps
-
         tools = func.coalesce(func.sum(case((steps.c.kind == "tool", 1), else_=0)), 0)
         query = select(func.count(), tools, func.coalesce(func.max(steps.c.number), 0)).where(steps.c.run_id == run_id)
         async with self._database.read() as connection:
@@ -122,10 +110,6 @@ class StepList:
 
     async def in_brief(self, run_id: str) -> list[StepRow]:
         """The first thousand steps, without texts."""
-        from sqlalchemy import select
-
-        from outrider.agents.tables import run_steps as steps
-
         columns = [steps.c[name] for name in PLAIN]
         query = select(*columns).where(steps.c.run_id == run_id).order_by(*_order()).limit(MOST_BRIEF)
         async with self._database.read() as connection:
@@ -133,8 +117,6 @@ class StepList:
 
     async def unfinished_since(self, run_id: str) -> int:
         """The number of the last event before what the model is saying now; 0 from the start."""
-        from sqlalchemy import select
-
         from outrider.agents.tables import run_events as events
 
         query = select(events.c.seq).where(events.c.run_id == run_id, events.c.kind == "usage")
@@ -172,16 +154,11 @@ def gathered(events: Sequence[RunEvent]) -> list[dict[str, Any]]:
 
 
 def _all() -> "Select[Any]":
-    from sqlalchemy import select
-
-    from outrider.agents.tables import run_steps as steps
 
     return select(*(steps.c[name] for name in PLAIN), steps.c.result)
 
 
 def _order() -> "Sequence[ColumnElement[Any]]":
-    from outrider.agents.tables import run_steps as steps
-
     return steps.c.number, steps.c.kind, steps.c.key
 
 
@@ -191,10 +168,6 @@ def _place(row: StepRow) -> str:
 
 def _from(after: str) -> "Sequence[ColumnElement[bool]]":
     """What lies behind a place."""
-    from sqlalchemy import and_, or_
-
-    from outrider.agents.tables import run_steps as steps
-
     if not after:
         return ()
     number, kind, key = (*after.split("~", 2), "", "")[:3]

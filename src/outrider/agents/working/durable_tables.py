@@ -9,6 +9,7 @@ from dbos import DBOS
 from sqlalchemy import URL, NullPool, create_engine, select, text
 
 from outrider.agents.run import WORKING
+from outrider.agents.tables import runs
 from outrider.core.database.engines import lively_options
 from outrider.core.db import Database
 
@@ -69,8 +70,6 @@ async def _swept(database: Database, before: float) -> int:
 
 async def _working(database: Database, run_ids: set[str]) -> set[str]:
     """Those of the runs that somebody works on."""
-    from outrider.agents.tables import runs
-
     query = select(runs.c.id).where(runs.c.id.in_(run_ids), runs.c.status.in_(WORKING))
     return set(await database.short(lambda connection: list(connection.execute(query).scalars()), write=False))
 

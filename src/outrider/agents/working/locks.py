@@ -6,14 +6,14 @@ the moment a process dies, however it dies.
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.database.failures import failures, told
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 
 class Locks(Protocol):
@@ -115,8 +115,6 @@ class SessionLocks:
             await connection.close()
 
     async def _ask(self, function: str, worker: str) -> bool:
-        from sqlalchemy import text
-
         if self._connection is None:
             self._connection = await self._database.keep()
         number = int.from_bytes(hashlib.blake2s(worker.encode(), digest_size=8).digest(), signed=True)

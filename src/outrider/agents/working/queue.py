@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, text, update
 
 from outrider.agents.run import WORKING, Working
 from outrider.agents.settings import RunLimits
+from outrider.agents.tables import run_turns, runs
 from outrider.core.db import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select
 
 LOCK = 0x6F75_7471  # of Postgres' advisory locks: whoever gives places away
 SILENCE = "3s"  # after which Postgres ends the transaction of a process that gives places away: its cable is pulled
@@ -83,9 +83,6 @@ class Queue:
         return chosen(waiting, at_work, served, self._limits, places)
 
     def _give(self, connection: "Connection", run: Waiting, worker: str, now: float) -> None:
-        from sqlalchemy import update
-
-        from outrider.agents.tables import run_turns, runs
 
         connection.execute(update(runs).where(runs.c.id == run.id).values(executor=worker, updated_at=now))
         turn = {"user": run.user, "served_at": now}
@@ -158,8 +155,6 @@ def _alone(connection: "Connection") -> None:
 
     SQLite's writers are alone anyway.
     """
-    from sqlalchemy import text
-
     if connection.dialect.name == "postgresql":
         silence = "set_config('idle_in_transaction_session_timeout', :silence, true)"
         query = text(f"SELECT {silence}, pg_advisory_xact_lock(:lock)")
@@ -168,31 +163,20 @@ def _alone(connection: "Connection") -> None:
 
 def _user() -> "ColumnElement[str]":
     """Whose run it is: of the person, or of the conversation where nobody said who it is."""
-    from sqlalchemy import case, func
-
-    from outrider.agents.tables import runs
-
     named = func.coalesce(runs.c.identity, "") != ""
     return case((named, "person " + runs.c.identity), else_="session " + runs.c.session)
 
 
 def _outermost() -> "tuple[ColumnElement[bool], ...]":
     """Runs below another need no turn: the one above holds a place for them all."""
-    from outrider.agents.tables import runs
-
     return (runs.c.parent_run_id.is_(None),)
 
 
 def _waits() -> "tuple[ColumnElement[bool], ...]":
-    from outrider.agents.tables import runs
-
     return (*_outermost(), runs.c.status == "queued", runs.c.executor.is_(None))
 
 
 def _columns() -> list[Any]:
-    from sqlalchemy import func
-
-    from outrider.agents.tables import runs
 
     model = func.coalesce(runs.c.model, "").label("model")
     return [runs.c.id, runs.c.attempt, _user().label("user"), runs.c.agent, model, runs.c.created_at]
@@ -200,18 +184,12 @@ def _columns() -> list[Any]:
 
 @lru_cache
 def _first() -> "Select[Any]":
-    from sqlalchemy import select
-
-    from outrider.agents.tables import runs
 
     return select(runs.c.id).where(*_waits()).limit(1)
 
 
 @lru_cache
 def _waiting() -> "Select[Any]":
-    from sqlalchemy import bindparam, func, select
-
-    from outrider.agents.tables import runs
 
     order = (runs.c.created_at, runs.c.id)
     place = func.row_number().over(partition_by=_user(), order_by=order).label("place")
@@ -222,17 +200,11 @@ def _waiting() -> "Select[Any]":
 
 @lru_cache
 def _at_work() -> "Select[Any]":
-    from sqlalchemy import select
-
-    from outrider.agents.tables import runs
 
     return select(*_columns()).where(*_outermost(), runs.c.status.in_(WORKING), runs.c.executor.is_not(None))
 
 
 @lru_cache
 def _served() -> "Select[Any, Any]":
-    from sqlalchemy import select
-
-    from outrider.agents.tables import run_turns
 
     return select(run_turns.c.user, run_turns.c.served_at)

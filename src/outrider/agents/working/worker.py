@@ -15,6 +15,7 @@ from outrider.agents.events.bell import WAITING, ring
 from outrider.agents.events.stream import Streams
 from outrider.agents.means import Means
 from outrider.agents.run import ENDED, WORKING, Run, RunRows, Working
+from outrider.agents.tables import runs
 from outrider.agents.working.attempts import Attempts
 from outrider.agents.working.locks import Locks
 from outrider.agents.working.queue import Queue
@@ -102,8 +103,6 @@ class Worker:
 
     async def cancel(self, run: Run) -> None:
         """Ends the run, whoever works on it; what is over stays as it is."""
-        from outrider.agents.tables import runs
-
         open_ = runs.c.id == run.id, runs.c.status.not_in(ENDED)
         values = {"status": "cancelled", "stop_reason": "cancelled", "ended_at": time.time()}
         if not await self._rows.change(*open_, **values):
@@ -249,8 +248,6 @@ class Worker:
 
     async def _retake(self, run: Working) -> None:
         """Puts it back among those that wait; one below another goes on here. No two processes can."""
-        from outrider.agents.tables import runs
-
         same = runs.c.id == run.id, runs.c.attempt == run.attempt, runs.c.status.in_(WORKING)
         theirs = runs.c.executor == run.executor if run.executor else runs.c.executor.is_(None)
         here = run.below and bool(self._settings.runs)

@@ -1,5 +1,6 @@
 """How a started program becomes a process of its own: nobody's child, on no terminal, holding nothing of its host."""
 
+import asyncio
 import logging
 import os
 import signal
@@ -7,12 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import anyio
+
+from outrider.app.daemon import logs
+from outrider.app.daemon.daemon import Daemon, Reading
 from outrider.relay.places import Place
-
-if TYPE_CHECKING:
-    from outrider.app.daemon.daemon import Reading
 
 SECONDS = 20.0  # in which an earlier process must let go of the lock
 PAUSE = 0.02
@@ -39,14 +40,9 @@ class Begun:
 
     def run(self, reading: "Reading", settle: Callable[[], None]) -> None:
         """Serves until it ends."""
-        import anyio
-
         anyio.run(self._serve, reading, settle)
 
     async def _serve(self, reading: "Reading", settle: Callable[[], None]) -> None:
-        import asyncio
-
-        from outrider.app.daemon.daemon import Daemon
 
         daemon = Daemon(self.place, reading, self._let_go)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, daemon.stop)
@@ -81,7 +77,6 @@ def begin(place: Place, ready: int) -> Begun | None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     place.prepare()
     os.chdir(place.folder)
-    from outrider.app.daemon import logs
 
     logs.everything_to(logs.begin(Path(place.folder)))
     return Begun(place, ready, _locked(place))

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from outrider.agents.models.known import known as models
+from outrider.search.access import known as providers
 from outrider.settings import Loaded, Settings
 from outrider.settings.layers import leaves
 
@@ -79,9 +81,6 @@ def anchored(loaded: Loaded) -> Loaded:
 
 def used(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """The variables that the settings name, or that keys of known providers may be in."""
-    from outrider.agents.models.known import known as models
-    from outrider.search.access import known as providers
-
     if _reads_all(settings):
         return dict(environ)
     wanted = {word for _, value in leaves(settings.model_dump(mode="json")) for word in _words(value)}

@@ -2,16 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from outrider.agents.definition import read_agent
+from outrider.app import App, open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from outrider.app import App
 
 
 @click.group()
@@ -28,8 +27,6 @@ def list_(sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 async def _list(settings: Any, *, as_json: bool) -> None:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         agents = await app.catalogue.all()
         problems = app.catalogue.problems()
@@ -53,9 +50,6 @@ def add(file: Path, sets: tuple[str, ...], *, shared: bool) -> None:
 
 
 async def _add(settings: Any, file: Path, *, shared: bool) -> str:
-    from outrider.agents.definition import read_agent
-    from outrider.app import open_app
-
     agent = read_agent(file, "home")
     async with open_app(settings) as app:
         if shared:
@@ -75,8 +69,6 @@ def check(names: tuple[str, ...], sets: tuple[str, ...]) -> None:
 
 
 async def _check(settings: Any, names: tuple[str, ...]) -> int:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         problems = [(each.where, each.message, each.hint) for each in app.catalogue.problems()] if not names else []
         wanted = names or tuple(await app.catalogue.all())
@@ -110,8 +102,6 @@ def servers(names: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool) -> 
 
 
 async def _servers(settings: Any, names: tuple[str, ...], *, as_json: bool) -> bool:
-    from outrider.app import open_app
-
     found: dict[str, Any] = {}
     async with open_app(settings) as app:
         for name in names or tuple(app.remote.names):
@@ -165,7 +155,6 @@ def resume(run_id: str, sets: tuple[str, ...], *, yes: bool) -> None:
 
 
 async def _resume(settings: Any, run_id: str, *, yes: bool) -> str:
-    from outrider.app import open_app
     from outrider.cli.watch import Watch
 
     async with open_app(settings) as app:
@@ -183,7 +172,5 @@ def cancel(run_id: str, sets: tuple[str, ...]) -> None:
 
 
 async def _cancel(settings: Any, run_id: str) -> None:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         await app.runs.cancel(run_id)

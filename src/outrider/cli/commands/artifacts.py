@@ -2,16 +2,15 @@
 
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run
+from outrider.core.artifacts import Artifact
 from outrider.core.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from outrider.core.artifacts import Artifact
 
 NEWEST = 50
 
@@ -35,16 +34,12 @@ def command(sets: tuple[str, ...], uri: str | None, output: Path | None, *, as_j
 
 
 async def _recent(settings: Any) -> "list[Artifact]":
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         return await app.artifacts.recent(NEWEST)
 
 
 async def _saved(settings: Any, uri: str, output: Path | None) -> Path:
     """Where the file is now. Raises NotFound, and InvalidInput for a place that is taken or cannot be written."""
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         kept, data = await app.artifacts.read(uri)
     target = output or Path(PurePosixPath(kept.name).name or kept.id)

@@ -1,16 +1,17 @@
 """`outrider ask`: one question to an agent, with a live view of its work."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from outrider.agents.assignment import Assignment
+from outrider.agents.definition import Budgets
+from outrider.agents.run import Run
+from outrider.app import App, open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
-
-if TYPE_CHECKING:
-    from outrider.agents.run import Run
-    from outrider.app import App
+from outrider.core.context import Call
 
 
 @click.command()
@@ -35,11 +36,7 @@ def command(question: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, 
 
 
 async def _ask(settings: Any, question: str, chosen: dict[str, Any], *, as_json: bool) -> "Run":
-    from outrider.agents.assignment import Assignment
-    from outrider.agents.definition import Budgets
-    from outrider.app import open_app
     from outrider.cli.watch import Watch
-    from outrider.core.context import Call
 
     async with open_app(settings) as app:
         call = Call(session="terminal")

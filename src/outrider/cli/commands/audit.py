@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.commands.token import moment
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run
@@ -34,8 +35,6 @@ def command(sets: tuple[str, ...], *, days: float | None, as_json: bool, **wante
 
 
 async def _acts(sets: tuple[str, ...], wanted: dict[str, Any]) -> Any:
-    from outrider.app import open_app
-
     async with open_app(loaded(sets)) as app:
         await app.events.flush()
         return await app.identity().audit.recent(**wanted)

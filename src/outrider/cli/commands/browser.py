@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from outrider.app import open_app
+from outrider.browser.states import StateInfo, States
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import fail, print_json, run, warn
 from outrider.core.errors import OutriderError
 
 if TYPE_CHECKING:
     from outrider.browser.signin import SignIn
-    from outrider.browser.states import StateInfo, States
 
 as_programs_do = click.option("--json", "as_json", is_flag=True, help="For programs.")
 
@@ -79,7 +80,6 @@ def login(url: str, name: str, seconds: float, sets: tuple[str, ...], *, as_json
 
 
 async def _signed_in(url: str, name: str, seconds: float, sets: tuple[str, ...]) -> "SignIn":
-    from outrider.app import open_app
     from outrider.browser.signin import check_window
 
     settings = loaded(sets)
@@ -135,8 +135,6 @@ def import_(file: Path, name: str, sets: tuple[str, ...], *, as_json: bool) -> N
 
 
 def _states(sets: tuple[str, ...]) -> "States":
-    from outrider.browser.states import States
-
     settings = loaded(sets).settings
     key = settings.browser.state_key.get_secret_value() if settings.browser.state_key else ""
     return States(settings.data_dir / "browser" / "states", key)

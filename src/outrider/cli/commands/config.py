@@ -4,6 +4,7 @@ import click
 
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import print_json, warn
+from outrider.settings import Settings
 
 
 @click.group()
@@ -30,6 +31,4 @@ def show(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> None:
 @command.command()
 def schema() -> None:
     """Print the JSON Schema of ~/.outrider/settings.json."""
-    from outrider.settings import Settings
-
     print_json(Settings.model_json_schema())

@@ -2,21 +2,23 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import click
 
+from outrider.app import App, open_app
 from outrider.cli.embeddings import embeddings
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, exit_code, fail, print_json, run
 from outrider.core.context import Call
 from outrider.core.errors import NotFound, OutriderError
+from outrider.toolsets.content_store_shapes import facts_of, match_of, row_of
+from outrider.toolsets.content_store_sources import file_draft, page_draft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from outrider.app import App
     from outrider.content import Hit, Record
 
 SESSION = click.option("--session", default="default", show_default=True, help="Whose stores.")
@@ -44,9 +46,6 @@ def list_(sets: tuple[str, ...], *, session: str, store_id: str | None, limit: i
 
 
 async def _list(settings: Any, call: Call, store_id: str | None, limit: int, *, as_json: bool) -> None:
-    from outrider.app import open_app
-    from outrider.toolsets.content_store_shapes import row_of
-
     async with open_app(settings) as app:
         stores = [await app.content.store(call, store_id)] if store_id else (await app.content.stores(call))[0]
         kept = [(store, (await app.content.records(call, store.id, 0, limit))[0]) for store in stores]
@@ -86,9 +85,6 @@ def add(places: tuple[str, ...], sets: tuple[str, ...], *, session: str, store_i
 async def _add(
     settings: Any, call: Call, places: tuple[str, ...], store_id: str | None
 ) -> "tuple[list[dict[str, Any]], list[tuple[str, OutriderError]]]":
-    from outrider.app import open_app
-    from outrider.toolsets.content_store_shapes import facts_of
-
     rows, failures = [], []
     async with open_app(settings) as app:
         for place in [each for given in places for each in _below(given)]:
@@ -115,10 +111,6 @@ def _below(place: str) -> "Iterator[str]":
 
 async def _draft(app: "App", place: str) -> Any:
     """What a person names may lie anywhere: the roots bind models only."""
-    import anyio
-
-    from outrider.toolsets.content_store_sources import file_draft, page_draft
-
     if place.startswith(("http://", "https://")):
         return page_draft(await app.pages.read(place))
     try:
@@ -146,7 +138,6 @@ def search(query: tuple[str, ...], sets: tuple[str, ...], *, session: str, as_js
 
 
 async def _search(settings: Any, call: Call, query: str, chosen: dict[str, Any]) -> "list[Hit]":
-    from outrider.app import open_app
     from outrider.content.search import SearchOptions
 
     stores = [chosen["store_id"]] if chosen["store_id"] else None
@@ -156,8 +147,6 @@ async def _search(settings: Any, call: Call, query: str, chosen: dict[str, Any])
 
 
 def _show(hits: "list[Hit]", *, as_json: bool) -> None:
-    from outrider.toolsets.content_store_shapes import match_of
-
     if as_json:
         print_json([match_of(hit) for hit in hits])
         return
@@ -178,7 +167,5 @@ def rebuild(sets: tuple[str, ...], *, store_id: str | None) -> None:
 
 
 async def _rebuild(settings: Any, store_id: str | None) -> int:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         return await app.content.rebuild(store_id)

@@ -1,13 +1,20 @@
 """`outrider crawl`: a whole site, as a list of its pages or as a folder of Markdown files."""
 
+import hashlib
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+import anyio.to_thread
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run
+from outrider.pages.crawl import Budget, Plan
 
 UNFINISHED = 1
 
@@ -40,9 +47,6 @@ def command(url: str, sets: tuple[str, ...], *, as_json: bool, output: Path | No
 
 
 async def _crawl(settings: Any, url: str, output: Path | None, chosen: dict[str, Any]) -> dict[str, Any]:
-    from outrider.app import open_app
-    from outrider.pages.crawl import Budget, Plan
-
     robots, concurrency = settings.settings.pages.crawl_robots, settings.settings.pages.per_host_concurrency
     include, exclude, owner = chosen["include"], chosen["exclude"], chosen["owner"]
     plan = Plan(url, chosen["max_depth"], chosen["within"], include, exclude, not chosen["no_sitemap"], robots)
@@ -61,8 +65,6 @@ def _keeping(folder: Path) -> Any:
     """Writes each page into the folder, under its own path; gives the file's place in it."""
 
     async def keep(page: Any) -> str:
-        import anyio.to_thread
-
         name = file_name(page.url)
         front = f"---\nurl: {page.url}\ntitle: {_quoted(page.document.title)}\n---\n\n"
         await anyio.to_thread.run_sync(_write, folder / name, front + page.document.markdown + "\n")
@@ -81,18 +83,12 @@ def _write(path: Path, text: str) -> None:
 
 def file_name(url: str) -> str:
     """The page's place in a folder: at most 80 characters, `[a-z0-9-]`, and no other page's."""
-    import hashlib
-    import re
-    from urllib.parse import unquote, urlsplit
-
     parts = urlsplit(url)
     words = re.sub(r"[^a-z0-9]+", "-", unquote(f"{parts.path} {parts.query}").lower()).strip("-")[:60].strip("-")
     return f"{words or 'index'}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.md"
 
 
 def _quoted(text: str) -> str:
-    import json
-
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from outrider.cli import outrider
+from outrider.cli.commands import mcp
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import BUG, exit_code, print_json, settle
 from outrider.core.errors import OutriderError, Unavailable
@@ -71,8 +73,6 @@ class Commands:
     def wish(self, hello: Any) -> Any:
         """What a host wants. Raises Refusal."""
         from outrider.app.daemon import Refusal, Wish
-        from outrider.cli import outrider
-        from outrider.cli.commands import mcp
 
         parent = click.Context(outrider, info_name="outrider")
         try:

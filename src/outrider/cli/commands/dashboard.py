@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import run, warn
 from outrider.settings import Loaded
@@ -37,7 +38,6 @@ def command(sets: tuple[str, ...], *, printed: bool) -> None:
 
 
 async def _serve(settings: Loaded, *, printed: bool) -> None:
-    from outrider.app import open_app
     from outrider.dashboard.listen import Listening
 
     async with open_app(settings) as app:

@@ -8,17 +8,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import click
 
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run
+from outrider.core.database.address import file_of, normalised, of_file
+from outrider.core.database.failures import told
+from outrider.core.database.migration import revision
+from outrider.core.db import Database
 from outrider.core.errors import NotFound, OutriderError, Refused
+from outrider.core.storage.choose import storage_of
+from outrider.core.storage.storage import Storage
+from outrider.settings import Loaded
 
 if TYPE_CHECKING:
     from outrider.core.database.copying import Copied, Copy
-    from outrider.core.db import Database
-    from outrider.core.storage.storage import Storage
-    from outrider.settings import Loaded
 
 JSON = click.option("--json", "as_json", is_flag=True, help="For programs.")
 # What lies in files of a laptop and in no database: to be copied by hand, or to be made anew.
@@ -44,8 +49,6 @@ def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
 
 
 async def _migrate(settings: "Loaded", wait: float) -> tuple[str | None, str | None]:
-    from outrider.core.database.migration import revision
-
     before = None
     with suppress(NotFound):
         async with _opened(settings, migrates=False) as bare:
@@ -62,8 +65,6 @@ async def _prepared(database: "Database") -> None:
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
-    from outrider.core.database.failures import told
-
     if not database.shared or find_spec("dbos") is None:
         return
     from outrider.agents.working.durable_tables import prepare
@@ -76,8 +77,6 @@ async def _prepared(database: "Database") -> None:
 
 async def _answering(database: "Database", wait: float) -> None:
     """Waits until the database answers. Raises Unavailable when it does not in time."""
-    import anyio
-
     end = anyio.current_time() + wait
     while True:
         try:
@@ -256,8 +255,6 @@ def _figures(each: "Copied") -> dict[str, Any]:
 
 def _quiet(origin: str, place: str) -> None:
     """Raises Refused if the two are one, or somebody works on the source."""
-    from outrider.core.database.address import file_of, normalised
-
     if normalised(origin) == normalised(place):
         raise Refused("source and target are the same database", hint="name another TARGET, or set OUTRIDER_DATABASE")
     path = file_of(normalised(origin))
@@ -284,8 +281,6 @@ def _at_work(folder: Path) -> bool:
 
 def _address(place: str) -> str:
     """The address of what a person named: an address, a file, or a folder."""
-    from outrider.core.database.address import of_file
-
     if "://" in place:
         return place
     path = Path(place).expanduser()
@@ -294,9 +289,6 @@ def _address(place: str) -> str:
 
 def _storage(settings: "Loaded", given: str | None = None, address: str = "") -> "Storage":
     """Where the files are of the database with that address; by default of the settings' own."""
-    from outrider.core.database.address import file_of, normalised
-    from outrider.core.storage.choose import storage_of
-
     path = file_of(normalised(address)) if address else None
     own = normalised(address or settings.settings.database_url) == normalised(settings.settings.database_url)
     setting = given or (settings.settings.artifacts.storage if own or path is None else "")
@@ -309,9 +301,6 @@ def _opened(settings: "Loaded", *, migrates: bool = True) -> Any:
 
 @asynccontextmanager
 async def _database(url: str, *, migrates: bool = True) -> AsyncGenerator["Database"]:
-    from outrider.core.database.address import file_of, normalised
-    from outrider.core.db import Database
-
     path = file_of(normalised(url))
     if path is not None and not migrates and not path.is_file():
         raise NotFound(f"there is no database {path} yet", hint="`outrider db migrate` makes it, and so does any use")

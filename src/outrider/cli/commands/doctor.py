@@ -5,10 +5,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from outrider.agents.definition import Agent
+from outrider.app import App, open_app
 from outrider.cli.finding import Finding
 from outrider.cli.keeping import keeping
 from outrider.cli.options import loaded, setting
@@ -16,11 +17,7 @@ from outrider.cli.output import EXIT_PARTLY, print_json, run
 from outrider.cli.recognising import recognising
 from outrider.core.errors import OutriderError
 from outrider.settings import Loaded
-
-if TYPE_CHECKING:
-    from outrider.agents.definition import Agent
-    from outrider.app import App
-    from outrider.workspace.sandbox.sandbox import Sandbox
+from outrider.workspace.sandbox.sandbox import Sandbox, remedy
 
 MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "bad": ("✗", "red")}
 
@@ -42,8 +39,6 @@ def command(sets: tuple[str, ...], *, online: bool, as_json: bool) -> None:
 
 
 async def _examine(settings: Loaded, *, online: bool) -> list[Finding]:
-    from outrider.app import open_app
-
     findings = [Finding("ok", f"Python {sys.version.split()[0]}")]
     findings += [Finding("note", warning) for warning in settings.warnings]
     async with open_app(settings) as app:
@@ -136,8 +131,6 @@ async def _servers(app: "App") -> AsyncGenerator[Finding]:
 
 async def _code(app: "App") -> AsyncGenerator[Finding]:
     """How well code of models would be kept in, whether the tools for it are served or not."""
-    from outrider.workspace.sandbox.sandbox import remedy
-
     sandbox = app.processes.sandbox
     found = await sandbox.isolation()
     for level, why in found.reasons.items():

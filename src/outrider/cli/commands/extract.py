@@ -9,6 +9,7 @@ import click
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
 from outrider.core.errors import InvalidInput, NotFound, OutriderError, Refused
+from outrider.core.text import cut_tokens
 
 STDIN = "-"
 PASSAGES = 1_500  # tokens of passages, as of web_fetch
@@ -59,8 +60,6 @@ def _bounded(document: dict[str, Any], piece: dict[str, Any], *, whole: bool) ->
 
 def _piece(text: str, *, query: str | None, max_tokens: int | None, offset: int) -> dict[str, Any]:
     """The part of a text that was asked for, and where it stands. Raises InvalidInput."""
-    from outrider.core.text import cut_tokens
-
     if offset and offset >= len(text):
         raise InvalidInput(f"--offset {offset} lies behind the end: there are {len(text)} characters", hint="lower it")
     if query is not None:

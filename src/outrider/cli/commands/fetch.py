@@ -6,6 +6,7 @@ from typing import Any
 import anyio
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, exit_code, fail, print_json, run
 from outrider.core.errors import OutriderError
@@ -36,8 +37,6 @@ def command(urls: tuple[str, ...], sets: tuple[str, ...], *, raw: bool, as_json:
 
 
 async def _fetch(settings: Any, urls: tuple[str, ...], arguments: dict[str, Any]) -> list[tuple[str, Any]]:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         return [(url, await _one(app, url, arguments)) for url in urls]
 

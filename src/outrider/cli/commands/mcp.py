@@ -12,8 +12,12 @@ from typing import Any
 import anyio
 import click
 
+from outrider.app import open_app
+from outrider.app.dashboard import dashboard
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import settle
+from outrider.serve.stdio import serve_stdio
+from outrider.serve.wire import Wire, claim
 from outrider.settings import Loaded
 
 SESSION = "default"
@@ -54,11 +58,6 @@ def chosen(
 
 
 async def _serve(settings: Any, wire: Any, name: str, session: str) -> None:
-    from outrider.app import open_app
-    from outrider.app.dashboard import dashboard
-    from outrider.serve.stdio import serve_stdio
-    from outrider.serve.wire import Wire, claim
-
     async with open_app(settings) as app, dashboard(app):
         server = app.server(name=name, session=session)
         settle()

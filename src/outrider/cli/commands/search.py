@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import EXIT_PARTLY, print_json, run, warn
 
@@ -34,8 +35,6 @@ def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: bool, **c
 
 
 async def _search(settings: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         return (await app.call("web_search", **arguments)).data
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import run, warn
 from outrider.core.errors import NotConfigured
@@ -32,7 +33,6 @@ def command(sets: tuple[str, ...], host: str | None, port: int | None, **flags: 
 async def _serve(settings: Loaded) -> None:
     import uvicorn
 
-    from outrider.app import open_app
     from outrider.app.advertised import advertised
     from outrider.app.web import web
     from outrider.serve.draining import Draining, Streams

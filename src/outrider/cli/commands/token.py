@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run, warn
 from outrider.core.errors import InvalidInput
@@ -84,8 +85,6 @@ def revoke(token_id: str, sets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 async def _created(settings: Any, person: str, wish: dict[str, Any]) -> "tuple[Token, str]":
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         identity = app.identity()
         token, secret = await identity.tokens.create(
@@ -101,15 +100,11 @@ async def _created(settings: Any, person: str, wish: dict[str, Any]) -> "tuple[T
 
 
 async def _all(settings: Any, person: str) -> "list[Token]":
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         return await app.identity().tokens.all(person)
 
 
 async def _revoked(settings: Any, token_id: str) -> "Token":
-    from outrider.app import open_app
-
     async with open_app(settings) as app:
         token = await app.identity().tokens.revoke(token_id)
         await app.identity().audit.note("token.revoke", f"{token.id} of {token.person}", credential="command line")

@@ -4,8 +4,11 @@ from typing import Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import print_json, run
+from outrider.serve.content import tokens, tool_entry
+from outrider.serve.names import exposed
 
 
 @click.command()
@@ -22,10 +25,6 @@ def command(sets: tuple[str, ...], *, as_json: bool, **flags: str | None) -> Non
 
 
 async def _rows(settings: Any) -> list[dict[str, Any]]:
-    from outrider.app import open_app
-    from outrider.serve.content import tokens, tool_entry
-    from outrider.serve.names import exposed
-
     async with open_app(settings) as app:
         await app.toolbox.refresh()
         style = settings.settings.names

@@ -5,6 +5,7 @@ import signal
 
 import click
 
+from outrider.app import App, open_app
 from outrider.cli.options import loaded, serving
 from outrider.cli.output import run, warn
 from outrider.core.errors import NotConfigured, OutriderError
@@ -34,7 +35,6 @@ def command(sets: tuple[str, ...], **flags: str | None) -> None:
 
 
 async def _work(settings: Loaded) -> None:
-    from outrider.app import App, open_app
     from outrider.serve.telemetry.observing import observed
 
     leaving = asyncio.Event()

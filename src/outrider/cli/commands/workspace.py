@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from outrider.app import open_app
 from outrider.cli.commands.token import ROLES, moment
 from outrider.cli.options import loaded, setting
 from outrider.cli.output import print_json, run
@@ -81,8 +82,6 @@ def remove(name: str, person: str, sets: tuple[str, ...]) -> None:
 
 async def _done(sets: tuple[str, ...], action: str, name: str, detail: str, change: Any) -> None:
     """Makes the change and writes it into the audit."""
-    from outrider.app import open_app
-
     async with open_app(loaded(sets)) as app:
         identity = app.identity()
         await change(identity.workspaces)
@@ -90,14 +89,10 @@ async def _done(sets: tuple[str, ...], action: str, name: str, detail: str, chan
 
 
 async def _all(sets: tuple[str, ...]) -> Any:
-    from outrider.app import open_app
-
     async with open_app(loaded(sets)) as app:
         return await app.identity().workspaces.all()
 
 
 async def _members(sets: tuple[str, ...], name: str) -> Any:
-    from outrider.app import open_app
-
     async with open_app(loaded(sets)) as app:
         return await app.identity().workspaces.members(name)

@@ -9,14 +9,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from outrider.content.cutting.chunk import Chunk
 from outrider.content.cutting.lines import ENDS, Lines
 from outrider.core.text import cut
-
-if TYPE_CHECKING:
-    from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 SIZE = (800, 1_200)  # characters of a passage
 OVERLAP = 180
@@ -153,6 +152,4 @@ def _whole(text: str, place: int) -> int:
 
 @lru_cache(maxsize=2)
 def _splitter(*, markdown: bool) -> "MarkdownSplitter | TextSplitter":
-    from semantic_text_splitter import MarkdownSplitter, TextSplitter
-
     return (MarkdownSplitter if markdown else TextSplitter)(SIZE, overlap=OVERLAP, trim=False)

@@ -1,5 +1,7 @@
 """Which language a text is in, as far as there is a stemmer for it."""
 
+from resiliparse.parse.lang import detect_fast
+
 LOOKED_AT = 20_000  # characters that tell a language
 ENOUGH = 40  # characters below which nothing can be told
 STEMMERS = {
@@ -22,7 +24,6 @@ def language(text: str, declared: str = "") -> str:
     """
     if known := STEMMERS.get(declared.lower().split("-")[0]):
         return known
-    from resiliparse.parse.lang import detect_fast
 
     sample = text[:LOOKED_AT]
     found = detect_fast(sample)[0] if len(sample) >= ENOUGH else ""

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import snowballstemmer
+
 from outrider.core.text import ACCENTS, UNSPACED
 
 LONGEST = 64  # characters of a word that count
@@ -167,8 +169,6 @@ def _stemmed(word: str, language: str) -> str:
 
 @lru_cache(maxsize=40)
 def _stemmer(language: str) -> Any:
-    import snowballstemmer
-
     return snowballstemmer.stemmer(language)
 
 

@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from sqlalchemy import Connection, and_, func, select
 
-    from outrider.core.db import Database
+from outrider.content.keywords.engines.choose import keyword_index
+from outrider.content.keywords.following import Follower
+from outrider.content.tables import content_chunks, content_leftovers, content_stores
+from outrider.core.db import Database
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,6 @@ async def unfaithful(database: "Database", folder: Path, *, repair: bool) -> Asy
     Raises:
         Unavailable: Rows or index cannot be read.
     """
-    from outrider.content.keywords.engines.choose import keyword_index
-    from outrider.content.keywords.following import Follower
-
     index = keyword_index(database, folder / "keywords")
     follower = Follower(database, index)
     try:
@@ -51,9 +49,6 @@ async def unfaithful(database: "Database", folder: Path, *, repair: bool) -> Asy
 
 
 def _passages(connection: "Connection") -> dict[str, int]:
-    from sqlalchemy import and_, func, select
-
-    from outrider.content.tables import content_chunks, content_leftovers, content_stores
 
     deleted = content_chunks.c.content_id.in_(select(content_leftovers.c.content_id))
     counted = (

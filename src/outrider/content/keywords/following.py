@@ -6,9 +6,11 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+from sqlalchemy import select, tuple_
 
 from outrider.content.keywords.analysis import index_terms
 from outrider.content.keywords.index import Changes, Entry, Index, Mark
+from outrider.content.tables import content_stores as table
 from outrider.core.db import Database
 
 CHUNKS_AT_ONCE = 2_000  # that one step reads and hands over, unless a single content has more
@@ -61,10 +63,6 @@ class Follower:
 
     async def _rows(self, stores: Collection[str]) -> dict[str, tuple[Mark, int]]:
         """Of each store that exists its mark, and the generation up to which removals are forgotten."""
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_stores as table
-
         query = select(table.c.id, table.c.generation, table.c.stamp, table.c.swept).where(table.c.id.in_(stores))
         rows = await self._all(query)
         return {row.id: (Mark(row.generation, row.stamp), row.swept) for row in rows}
@@ -90,8 +88,6 @@ class Follower:
         return Changes(store, mark, dropped=[*removed, *(each.id for each in contents)], added=added)
 
     async def _removed(self, store: str, since: int) -> list[str]:
-        from sqlalchemy import select
-
         from outrider.content.tables import content_removals as table
 
         query = select(table.c.content_id).where(table.c.store_id == store, table.c.generation > since)
@@ -99,8 +95,6 @@ class Follower:
 
     async def _contents(self, store: str, since: int) -> AsyncIterator[Any]:
         """The contents that are newer, oldest change first."""
-        from sqlalchemy import select, tuple_
-
         from outrider.content.tables import contents as table
 
         columns = (table.c.id, table.c.generation, table.c.chunk_count, table.c.language, table.c.title)
@@ -116,8 +110,6 @@ class Follower:
             last = (page[-1].generation, page[-1].id)
 
     async def _chunks(self, contents: Sequence[str]) -> list[Any]:
-        from sqlalchemy import select
-
         from outrider.content.tables import content_chunks as table
 
         columns = (table.c.id, table.c.content_id, table.c.heading, table.c.text)

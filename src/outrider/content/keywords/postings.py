@@ -8,12 +8,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from outrider.content.keywords.ranking import K1, B, weighted
-
-if TYPE_CHECKING:
-    import numpy as np
 
 ID, COUNT = "i", "H"  # how numbers of rows and counts are kept, in the machine's order: array's and numpy's letters
 MOST_BYTES = 64_000_000  # kept of all stores together
@@ -105,8 +104,6 @@ class Memory:
 
 def numbers(text: str | None) -> "np.ndarray":
     """The numbers of a text with commas between them, int64 (n)."""
-    import numpy as np
-
     return np.fromstring(text or "", np.int64, sep=",")
 
 
@@ -118,8 +115,6 @@ def occurrences(rows: "np.ndarray", ids: bytes, counts: bytes) -> Occurrences:
         ids: Rows that have the term, ascending, int32 (m).
         counts: How often each has it, uint16 (m).
     """
-    import numpy as np
-
     each, times = np.frombuffer(ids, ID), np.frombuffer(counts, COUNT).astype(np.int32)
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and len(each) and each[0] >= rows[0] and each[-1] <= rows[-1]:
         return Occurrences(each - np.int32(rows[0]), times)
@@ -132,8 +127,6 @@ def likeliest(
     query: Sequence[tuple[str, ...]], seen: Sequence[Seen], frequency: Mapping[str, int], limit: int
 ) -> list[Likely]:
     """The `limit` best chunks of all stores together, by the same measure as `ranking.ranked`."""
-    import numpy as np
-
     chunks, words = sum(each.chunks for each in seen), sum(each.words for each in seen)
     weights = weighted(query, frequency, chunks)
     average = words / chunks if words else 1.0
@@ -157,8 +150,6 @@ def _best(
     seen: Seen, weights: Mapping[tuple[str, ...], float], average: float, limit: int
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Places and scores of a store's best chunks."""
-    import numpy as np
-
     scores = np.zeros(len(seen.store.rows))
     for terms, weight in weights.items():
         found = [seen.terms[term] for term in terms if term in seen.terms]
@@ -176,8 +167,6 @@ def _best(
 
 def _either(found: Sequence[Occurrences], chunks: int) -> Occurrences:
     """Of several terms the one that a chunk has most often."""
-    import numpy as np
-
     most = np.zeros(chunks, np.int32)
     for places, counts in found:
         most[places] = np.maximum(most[places], counts)
@@ -187,8 +176,6 @@ def _either(found: Sequence[Occurrences], chunks: int) -> Occurrences:
 
 def _of(found: Occurrences, places: "np.ndarray") -> "np.ndarray":
     """How often each of these places has the term."""
-    import numpy as np
-
     at = np.searchsorted(found.places, places)
     there = np.append(found.places, -1)[at] == places
     return np.where(there, np.append(found.counts, 0)[at], 0)

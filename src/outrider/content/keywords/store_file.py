@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from outrider.content.keywords.index import Changes, Entry, Mark
 from outrider.content.keywords.postings import COUNT, ID, Memory, Occurrences, Seen, Store, numbers, occurrences
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FORMAT = 3  # counts changes of the tables below, and of how terms are made; a file of another is built anew
 BUSY_SECONDS = 15.0
@@ -286,8 +285,6 @@ def _living(pair: "tuple[array[int], array[int]]", alive: Collection[int]) -> "t
 
 def _lengths(connection: sqlite3.Connection, version: tuple[object, ...], *, known: bool) -> Store:
     """The rows with their lengths; none of them where nobody will ask."""
-    import numpy as np
-
     ids, lengths = connection.execute(LENGTHS).fetchone() if known else (None, None)
     rows = numbers(ids)
     order = np.argsort(rows)
@@ -301,8 +298,6 @@ def _occurrences(connection: sqlite3.Connection, store: Store, term: str) -> Occ
 
 def _allowed(connection: sqlite3.Connection, store: Store, contents: Collection[str]) -> "np.ndarray":
     """Which rows belong to these contents, bool (n)."""
-    import numpy as np
-
     asked = list(contents)
     found = [np.empty(0, np.int64)]
     for first in range(0, len(asked), AT_ONCE):

@@ -15,10 +15,9 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 MAGIC = b"OUTCODE1"
 HEADER = struct.Struct("<8sIIQQ")  # magic, words of a code, unused, rows, unused
@@ -37,8 +36,6 @@ class Found(NamedTuple):
 
 def encoded(vectors: "np.ndarray") -> "np.ndarray":
     """The signs of vectors (n, d) as uint64 of shape (words, n); what is missing to a whole word is 0."""
-    import numpy as np
-
     bits = np.packbits(vectors > 0, axis=1, bitorder="little")
     missing = -bits.shape[1] % (WORD // 8)
     whole = np.pad(bits, ((0, 0), (0, missing)))
@@ -70,8 +67,6 @@ class Segment:
     alive: "np.ndarray" = field(init=False)
 
     def __post_init__(self) -> None:
-        import numpy as np
-
         self.alive = np.ones(len(self.keys), bool)
 
     @property
@@ -80,8 +75,6 @@ class Segment:
 
     def distances(self, query: "np.ndarray") -> "np.ndarray":
         """In how many signs each row differs from the code of a query, uint16."""
-        import numpy as np
-
         total = np.zeros(self.rows, np.uint16)
         for start in range(0, self.rows, BLOCK):
             block = slice(start, start + BLOCK)
@@ -91,8 +84,6 @@ class Segment:
 
     def nearest(self, query: "np.ndarray", count: int, within: "np.ndarray | None") -> list[Found]:
         """The `count` rows that differ least; all of them if there are not so many."""
-        import numpy as np
-
         distances = self.distances(query)
         shown = self.alive if within is None else self.alive & np.isin(self.keys, within)
         distances[~shown] = np.iinfo(np.uint16).max
@@ -137,8 +128,6 @@ class StoreCodes:
 
     def add(self, chunks: Sequence[str], contents: Sequence[str], vectors: "np.ndarray", last: int) -> None:
         """Adds the rows of the transactions after the mark, up to `last`."""
-        import numpy as np
-
         keys = np.array([key(each) for each in contents], np.uint64)
         ids = np.array([each.encode() for each in chunks], f"S{ID_BYTES}")
         self.segments.append(self._written(self.mark, last, encoded(vectors), keys, ids))
@@ -147,16 +136,12 @@ class StoreCodes:
 
     def nearest(self, query: "np.ndarray", count: int, within: Collection[str] | None) -> list[Found]:
         """The likeliest `count` of each segment for a query vector (d), unordered."""
-        import numpy as np
-
         code = encoded(query[None, :])[:, 0]
         keys = None if within is None else np.array([key(each) for each in within], np.uint64)
         return [found for each in self.segments for found in each.nearest(code, count, keys)]
 
     def lose(self, chunks: Iterable[str]) -> None:
         """Never shows these again."""
-        import numpy as np
-
         gone = np.array([each.encode() for each in chunks], f"S{ID_BYTES}")
         for each in self.segments:
             each.alive &= ~np.isin(each.chunks, gone)
@@ -168,8 +153,6 @@ class StoreCodes:
 
     def _merge(self) -> None:
         """Makes one of the last two segments, without what is gone."""
-        import numpy as np
-
         pair = self.segments[-2:]
         codes = np.concatenate([each.codes[:, each.alive] for each in pair], axis=1)
         keys = np.concatenate([each.keys[each.alive] for each in pair])
@@ -211,8 +194,6 @@ def _span(path: Path) -> tuple[int, int] | None:
 
 def _read(path: Path, words: int) -> Segment | None:
     """The segment in a file, mapped; None for what is damaged, of another size, or gone by now."""
-    import numpy as np
-
     span = _span(path)
     try:
         with path.open("rb") as file:

@@ -6,13 +6,12 @@ Each is one file in `embedders/`; plugins offer more through the entry-point gro
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from outrider.content.embedding_settings import EmbeddingSettings
 from outrider.core.http import Http
-
-if TYPE_CHECKING:
-    import numpy as np
 
 GROUP = "outrider.embedders"
 UNAVAILABLE = "semantic_unavailable"  # contracts.md 6.6

@@ -5,7 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from outrider.content.embedding_settings import EmbeddingSettings
+from outrider.content.meaning import embedders
 from outrider.content.meaning.embedder import GROUP, KEYWORDS, UNAVAILABLE, Embedder, EmbedderProvider, Means
+from outrider.core.discovery import find
 from outrider.core.errors import NotConfigured
 from outrider.core.http import Http
 
@@ -15,9 +17,6 @@ __all__ = ["Embedder", "chosen", "known"]
 @lru_cache(maxsize=1)
 def known() -> Mapping[str, EmbedderProvider]:
     """Every provider by name, best first."""
-    from outrider.content.meaning import embedders
-    from outrider.core.discovery import find
-
     found = sorted(find(embedders, EmbedderProvider, group=GROUP), key=lambda each: (each.rank, each.name))
     return {each.name: each for each in found}
 

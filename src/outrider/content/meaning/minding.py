@@ -2,14 +2,11 @@
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import anyio
 
+from outrider.content.meaning.vectors import Vectors
 from outrider.core.errors import OutriderError
-
-if TYPE_CHECKING:
-    from outrider.content.meaning.vectors import Vectors
 
 log = logging.getLogger(__name__)
 PATIENCE = 5.0  # seconds that a search waits for vectors

@@ -7,12 +7,10 @@ weights are rounded once, a scale for each column, and activations at each call.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from outrider.content.meaning.onnx import MICROSOFT, Graph
-
-if TYPE_CHECKING:
-    import numpy as np
 
 HEADS = 12
 EPSILON = 1e-12
@@ -21,8 +19,6 @@ STEPS = 127  # of an 8-bit weight, on each side of zero
 
 def weights(path: Path) -> "dict[str, np.ndarray]":
     """The arrays of a safetensors file (github.com/huggingface/safetensors, Format), float32, mapped from disk."""
-    import numpy as np
-
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(length))
@@ -116,7 +112,5 @@ class _Builder:
 
 def _rounded(matrix: "np.ndarray") -> "tuple[np.ndarray, np.ndarray]":
     """Integers from -127 to 127, and for each column what one of them is worth."""
-    import numpy as np
-
     scale = np.maximum(np.abs(matrix).max(axis=0), np.float32(1e-9)) / np.float32(STEPS)
     return np.rint(matrix / scale).astype(np.int8), scale.astype(np.float32)

@@ -7,10 +7,8 @@ protocol buffers are (protobuf.dev/programming-guides/encoding).
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 IR_VERSION = 8
 OPSET = 17

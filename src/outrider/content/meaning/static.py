@@ -11,12 +11,11 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from outrider.core.text import terms
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FILE = Path(__file__).with_name("words.npz")
 DIMENSIONS = 256
@@ -41,8 +40,6 @@ class Words:
 @lru_cache(maxsize=1)
 def known_words() -> Words:
     """The words of the package; 12 MB of memory."""
-    import numpy as np
-
     with np.load(FILE) as kept:
         packed, scales = kept["packed"], kept["scales"].astype(np.float32)
         listed = kept["words"].tobytes().decode().split("\n")
@@ -54,16 +51,12 @@ def known_words() -> Words:
 
 def packed(values: "np.ndarray") -> "np.ndarray":
     """Whole numbers from -8 to 7 (n, 256), two in a byte: uint8 (n, 128)."""
-    import numpy as np
-
     pairs = (values + 8).astype(np.uint8).reshape(len(values), -1, 2)
     return pairs[..., 0] | pairs[..., 1] << 4
 
 
 def embedded(texts: list[str]) -> "np.ndarray":
     """float32 (texts, 256), each row of length 1; the direction of a text without words is that of nothing else."""
-    import numpy as np
-
     vectors = np.stack([_sum(terms(text)) for text in texts])
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
@@ -81,8 +74,6 @@ def _sum(words: list[str]) -> "np.ndarray":
 @lru_cache(maxsize=50_000)
 def _spelled(word: str) -> "np.ndarray":
     """A word's groups of letters, its two ends marked: float32 (256), of length 1."""
-    import numpy as np
-
     whole = f"^{word}$"
     groups = [whole[start : start + LETTERS] for start in range(max(1, len(whole) - LETTERS + 1))]
     total = np.stack([_direction(group) for group in groups]).sum(axis=0)
@@ -91,7 +82,5 @@ def _spelled(word: str) -> "np.ndarray":
 
 def _direction(group: str) -> "np.ndarray":
     """A random corner of the cube, the same always and everywhere."""
-    import numpy as np
-
     digest = hashlib.blake2b(group.encode("utf-8", "replace"), digest_size=DIMENSIONS // 8).digest()
     return np.unpackbits(np.frombuffer(digest, np.uint8)).astype(np.float32) * 2 - 1

@@ -8,20 +8,20 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+import numpy as np
+from sqlalchemy import Connection, Executable, exists, func, select, update
 
+from outrider.content.meaning.codes import Found, StoreCodes
 from outrider.content.meaning.embedder import Embedder
+from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
+from outrider.content.tables import content_leftovers as deleted
+from outrider.content.tables import content_stores as table
 from outrider.core.db import Database
 from outrider.core.errors import Unavailable
-
-if TYPE_CHECKING:
-    import numpy as np
-    from sqlalchemy import Connection, Executable
-
-    from outrider.content.meaning.codes import Found, StoreCodes
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -65,10 +65,7 @@ class Vectors:
 
     async def pending(self, stores: Sequence[str]) -> int:
         """How many chunks of these stores have no vector of this embedder yet."""
-        from sqlalchemy import func, select
-
         from outrider.content.tables import content_chunks as chunks
-        from outrider.content.tables import contents
 
         total = 0
         for store, generation in (await self._generations(stores)).items():
@@ -155,10 +152,6 @@ class Vectors:
 
     async def _generations(self, stores: Sequence[str] | None) -> dict[str, int]:
         """By store, the last changed first, its count of changes."""
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_stores as table
-
         query = select(table.c.id, table.c.generation).order_by(table.c.modified_at.desc())
         if stores is not None:
             query = query.where(table.c.id.in_(stores))
@@ -166,8 +159,6 @@ class Vectors:
 
     def _lacks(self) -> Any:
         """That a chunk has no vector of this embedder."""
-        from sqlalchemy import exists
-
         from outrider.content.tables import content_chunks as chunks
         from outrider.content.tables import content_vectors as vectors
 
@@ -175,10 +166,7 @@ class Vectors:
         return ~exists().where(*there).correlate(chunks)
 
     async def _lacking(self, store: str, limit: int) -> list[Any]:
-        from sqlalchemy import select
-
         from outrider.content.tables import content_chunks as chunks
-        from outrider.content.tables import contents
 
         columns = (chunks.c.id, chunks.c.content_id, contents.c.title, chunks.c.heading, chunks.c.text)
         query = (
@@ -192,10 +180,6 @@ class Vectors:
 
     async def _keep(self, store: str, rows: Sequence[Any], vectors: "np.ndarray") -> None:
         """One transaction; what was deleted meanwhile, or done by another process, is left out."""
-        from sqlalchemy import select, update
-
-        from outrider.content.tables import content_chunks, content_stores, content_vectors, contents
-
         halves = vectors.astype("<f2")
         name = self.embedder.name
         insert = self._database.insert(content_vectors).on_conflict_do_nothing()
@@ -238,8 +222,6 @@ class Vectors:
         self, vector: "np.ndarray", found: "Sequence[tuple[Found, StoreCodes]]", within: Collection[str] | None
     ) -> tuple[list[Near], bool]:
         """The candidates by their exact cosines, and whether some are gone; those are never shown again."""
-        import numpy as np
-
         stored = await self._stored([each.chunk for each, _ in found])
         allowed = None if within is None else set(within)
         near: list[Near] = []
@@ -257,9 +239,6 @@ class Vectors:
         return near, bool(gone)
 
     async def _stored(self, chunks: Sequence[str]) -> dict[str, Any]:
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_leftovers as deleted
         from outrider.content.tables import content_vectors as table
 
         query = select(table.c.chunk_id, table.c.content_id, table.c.vector).where(
@@ -277,8 +256,6 @@ class Vectors:
 
     async def _caught_up(self, store: str, dimensions: int) -> "StoreCodes":
         """The store's codes, as far as the rows are."""
-        from outrider.content.meaning.codes import StoreCodes
-
         codes = self._open.pop(store, None)
         if codes is None:
             folder = self._folder / store / hashlib.sha256(self.embedder.name.encode()).hexdigest()[:16]
@@ -298,8 +275,6 @@ class Vectors:
 
     async def _check(self, store: str, codes: "StoreCodes") -> None:
         """Throws codes away that lack rows which they should have, or are mostly of what is gone."""
-        from sqlalchemy import func, select
-
         from outrider.content.tables import content_vectors as table
 
         query = select(func.count()).where(table.c.store_id == store, table.c.embedder == self.embedder.name)
@@ -309,17 +284,12 @@ class Vectors:
             await _in_thread(codes.empty)
 
     async def _embedded(self, store: str) -> int:
-        from sqlalchemy import select
-
-        from outrider.content.tables import content_stores as table
 
         rows = await self._rows(select(table.c.embedded).where(table.c.id == store))
         return rows[0].embedded if rows else 0
 
     async def _advance(self, store: str, codes: "StoreCodes", target: int, dimensions: int) -> None:
         """Adds the next vectors: about a page, but always whole transactions, since a mark counts those."""
-        from sqlalchemy import select
-
         from outrider.content.tables import content_vectors as table
 
         mine = (table.c.store_id == store, table.c.embedder == self.embedder.name)
@@ -350,8 +320,6 @@ def _nearest(
 
 
 def _added(codes: "StoreCodes", rows: Sequence[Any], last: int, dimensions: int) -> None:
-    import numpy as np
-
     fit = [row for row in rows if len(row.vector) == 2 * dimensions]
     vectors = np.frombuffer(b"".join(row.vector for row in fit), "<f2").reshape(len(fit), dimensions)
     codes.add([row.chunk_id for row in fit], [row.content_id for row in fit], vectors, last)

@@ -6,15 +6,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlalchemy import Connection, Table, delete, select
+
 from outrider.core.database.migration import head_revision, revision
 from outrider.core.database.references import Reference, orphans, remove, usable
 from outrider.core.database.schema import differences, every_table
+from outrider.core.storage.storage import Storage
+from outrider.core.tables import artifacts
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
     from outrider.core.db import Database
-    from outrider.core.storage.storage import Storage
 
 SETTLED = 3_600.0  # seconds after which a file without a row belongs to no call that is under way
 AT_ONCE = 500
@@ -109,17 +110,11 @@ def _damage(connection: "Connection") -> list[str]:
 
 
 def _known(connection: "Connection") -> set[str]:
-    from sqlalchemy import select
-
-    from outrider.core.tables import artifacts
 
     return set(connection.execute(select(artifacts.c.id)).scalars())
 
 
 async def _forgotten(database: "Database", names: Sequence[str]) -> str:
-    from sqlalchemy import delete
-
-    from outrider.core.tables import artifacts
 
     def forget(connection: "Connection") -> None:
         for start in range(0, len(names), AT_ONCE):

@@ -10,14 +10,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, func, select, text
+
 from outrider.core.database import address
 from outrider.core.database.rows import Key, Row, batches, cleaned, digest, key_of, of_keys
 from outrider.core.database.schema import LIVING, every_table
 from outrider.core.errors import Refused
+from outrider.core.tables import json_type
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
     from outrider.core.db import Database
 
 BATCH = 500  # rows
@@ -123,8 +124,6 @@ class Copy:
 
     async def finish(self) -> None:
         """Forgets how far the copy went; the next one begins anew."""
-        from sqlalchemy import text
-
         async with self.target.write() as connection:
             given = {"source": self._name}
             await connection.execute(text("DELETE FROM copy_progress WHERE source = :source"), given)
@@ -181,8 +180,6 @@ class Copy:
 
     async def _noted(self) -> dict[str, tuple[Key | None, bool]]:
         """By table how far an earlier copy from this source came: the last key, and whether that was all."""
-        from sqlalchemy import select, text
-
         progress = _progress()
         json = "jsonb" if self.target.shared else "json"
         async with self.target.write() as connection:
@@ -197,7 +194,6 @@ class Copy:
 
 async def counts(database: "Database", tables: "Sequence[Table]") -> dict[str, int]:
     """By table how many rows there are."""
-    from sqlalchemy import func, select
 
     def count(connection: "Connection") -> dict[str, int]:
         queries: Mapping[str, Any] = {table.name: select(func.count()).select_from(table) for table in tables}
@@ -219,9 +215,6 @@ def _size(table: "Table") -> int:
 
 
 def _progress() -> "Table":
-    from sqlalchemy import Column, Float, Integer, MetaData, String, Table
-
-    from outrider.core.tables import json_type
 
     return Table(
         "copy_progress",

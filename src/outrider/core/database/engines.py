@@ -2,17 +2,16 @@
 
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import aiosqlite
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from outrider.core.errors import NotConfigured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import URL, Connection, Engine
-    from sqlalchemy.ext.asyncio import AsyncEngine
 
 BUSY_SECONDS = 15.0  # how long a transaction waits for what another has locked, here and in another process
 CONNECT_SECONDS = 10
@@ -57,16 +56,12 @@ async def disposed(engine: "AsyncEngine") -> None:
 
     SQLAlchemy would put the latter into the pool of before, and nobody would ever close them.
     """
-    from sqlalchemy import event
-
     event.listen(engine.sync_engine.pool, "checkin", lambda _connection, record: record.invalidate())
     await engine.dispose()
 
 
 def short_engine(url: str) -> "Engine":
     """A synchronous engine of SQLite without a pool."""
-    from sqlalchemy import NullPool, create_engine, event, make_url
-
     made = make_url(url).set(drivername="sqlite")
     engine = create_engine(made, connect_args=_options(made), poolclass=NullPool)
     event.listen(engine, "connect", _prepare_sqlite)
@@ -80,9 +75,6 @@ def lively_options(url: "URL") -> dict[str, Any]:
 
 
 def _postgres(url: str, connections: int, turn: float, noted: "Callable[[float], None]") -> "AsyncEngine":
-    from sqlalchemy import event, make_url
-    from sqlalchemy.ext.asyncio import create_async_engine
-
     options = lively_options(make_url(url))
     try:
         engine = create_async_engine(
@@ -124,9 +116,6 @@ def _no_driver(backend: str) -> NotConfigured:
 
 
 def _sqlite(url: str) -> "AsyncEngine":
-    from sqlalchemy import event, make_url
-    from sqlalchemy.ext.asyncio import create_async_engine
-
     made = make_url(url)
     Path(made.database or ":memory:").parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(url, connect_args=_options(made) | {"async_creator_fn": _connect_sqlite})
@@ -142,8 +131,6 @@ def _options(url: "URL") -> dict[str, Any]:
 
 async def _connect_sqlite(*place: Any, **options: Any) -> Any:
     """A connection, or an error and no thread: the driver's would still speak to an event loop that may be gone."""
-    import aiosqlite
-
     connection = aiosqlite.connect(*place, **options)
     thread = connection._thread  # noqa: SLF001 - as SQLAlchemy does it
     thread.daemon = True

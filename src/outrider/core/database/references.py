@@ -1,12 +1,10 @@
 """What refers to what without a foreign key, and whether the referring row is of any use alone."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, delete, exists, func, select
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,6 @@ def usable(tables: "Mapping[str, Table]") -> list[Reference]:
 
 def orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
     """How many rows refer to nothing."""
-    from sqlalchemy import func, select
-
     return connection.execute(
         select(func.count()).select_from(tables[reference.table]).where(_lost(tables, reference))
     ).scalar_one()
@@ -67,14 +63,10 @@ def orphans(connection: "Connection", tables: "Mapping[str, Table]", reference: 
 
 def remove(connection: "Connection", tables: "Mapping[str, Table]", reference: Reference) -> int:
     """Removes them; how many went."""
-    from sqlalchemy import delete
-
     return connection.execute(delete(tables[reference.table]).where(_lost(tables, reference))).rowcount
 
 
 def _lost(tables: "Mapping[str, Table]", reference: Reference) -> Any:
-    from sqlalchemy import exists, select
-
     mine = tables[reference.table].c[reference.column]
     there = exists().where(tables[reference.parent].c[reference.key] == mine).correlate(tables[reference.table])
     lost = mine.is_not(None) & ~there

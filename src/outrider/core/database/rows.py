@@ -6,11 +6,11 @@ import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import JSON, Connection, Table, select, tuple_
+
 from outrider.core.errors import Unavailable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
     from outrider.core.db import Database
 
 Row = dict[str, Any]  # by column; where JSON may stand and nothing does, the column is left out
@@ -64,8 +64,6 @@ async def batches(database: "Database", table: "Table", size: int, after: Key | 
 
 async def of_keys(database: "Database", table: "Table", keys: Sequence[Key]) -> dict[Key, Row]:
     """Those of the rows that are there, by key."""
-    from sqlalchemy import tuple_
-
     columns = list(table.primary_key)
     query = _select(table).where(
         tuple_(*columns).in_(keys) if len(columns) > 1 else columns[0].in_([k[0] for k in keys])
@@ -78,8 +76,6 @@ async def of_keys(database: "Database", table: "Table", keys: Sequence[Key]) -> 
 
 
 def _read(connection: "Connection", table: "Table", size: int, after: Key | None) -> list[Row]:
-    from sqlalchemy import tuple_
-
     columns = list(table.primary_key)
     query = _select(table).order_by(*columns).limit(size)
     if after is not None:
@@ -89,8 +85,6 @@ def _read(connection: "Connection", table: "Table", size: int, after: Key | None
 
 def _select(table: "Table") -> Any:
     """All columns; of those that may hold JSON or nothing also whether it is nothing, which reads like JSON's null."""
-    from sqlalchemy import JSON, select
-
     json = [column for column in table.columns if column.nullable and isinstance(column.type, JSON)]
     return select(table, *(column.is_(None).label(f"{ABSENT}{column.name}") for column in json))
 

@@ -4,10 +4,10 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, inspect
+
+from outrider.core.tables import metadata
 
 # Tables that no domain's `tables.py` describes: made at first use, or the migrations' own, or of a full-text search.
 DERIVED = ("alembic_version", "content_index_", "page_words", "rate_", "copy_progress")
@@ -25,8 +25,6 @@ class Differences:
 
 def every_table() -> "Sequence[Table]":
     """The tables of all domains; what others refer to comes first."""
-    from outrider.core.tables import metadata
-
     package = Path(__file__).parents[2]
     for path in sorted(package.rglob("tables.py")):
         importlib.import_module(".".join((package.name, *path.relative_to(package).with_suffix("").parts)))
@@ -35,8 +33,6 @@ def every_table() -> "Sequence[Table]":
 
 def differences(connection: "Connection") -> Differences:
     """How the database's schema differs from the code's."""
-    from sqlalchemy import inspect
-
     found = inspect(connection)
     there = set(found.get_table_names())
     wanted = {table.name: {column.name for column in table.columns} for table in every_table()}

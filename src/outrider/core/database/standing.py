@@ -4,12 +4,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlalchemy import Connection
+
 from outrider.core.database import address
 from outrider.core.database.migration import head_revision, revision
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from outrider.core.db import Database
 
 SIZE = {

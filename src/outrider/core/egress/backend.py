@@ -1,6 +1,7 @@
 """The guard as a network backend of httpcore2: names stay names above, vetted addresses are dialled below."""
 # ruff: noqa: ASYNC109, ARG002 - the signatures are httpcore2's
 
+import select
 import ssl
 from collections.abc import Iterable
 from typing import Any
@@ -176,8 +177,6 @@ def _tls_reason(error: BaseException) -> str:
 
 def _readable(raw: Any) -> bool:
     """Whether an idle connection has something to read, which means that it was closed or misbehaves."""
-    import select
-
     if raw is None or raw.fileno() < 0:
         return True
     if not hasattr(select, "poll"):

@@ -1,15 +1,12 @@
 """One request of ours to another process of ours, whose answer comes line by line."""
 
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
 
 import httpx2
 
 from outrider.core.egress.client import guarded_client
+from outrider.core.egress.guard import Guard
 from outrider.core.errors import Unavailable
-
-if TYPE_CHECKING:
-    from outrider.core.egress.guard import Guard
 
 REACHED = "unreachable"  # the code of an error with which nothing was sent
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv6Network, ip_network
 
+from ada_url import URL, HostType
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
 from outrider.core.egress.addresses import Address, Network, Verdict, classify, embedded
@@ -137,8 +138,6 @@ def _network(host: str, text: str) -> Network:
 
 
 def _domain(host: str, port: int | None, text: str) -> Entry:
-    from ada_url import URL, HostType
-
     below = host.startswith("*.")
     wanted = host.removeprefix("*.")
     try:

@@ -10,6 +10,7 @@ import secrets
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 from outrider.core.egress.guard import Guard
 from outrider.core.egress.listening import stop_listening
@@ -58,8 +59,6 @@ class EgressProxy:
 
         Refused (code `egress`) by the guard, or Unavailable (`dns`, `connect`, `timeout`, `protocol`).
         """
-        from urllib.parse import urlsplit
-
         parts = urlsplit(url)
         port = parts.port or PORTS.get(parts.scheme, 0)
         return self._passing.failures.get(((parts.hostname or "").removesuffix("."), port))

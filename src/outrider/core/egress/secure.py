@@ -3,6 +3,7 @@
 import ssl
 
 import anyio
+import httpcore2
 from anyio.abc import ByteStream
 from anyio.streams.tls import TLSStream
 
@@ -53,8 +54,6 @@ async def connect(guard: Guard, host: str, port: int, *, tls: bool, seconds: flo
 
 
 async def _secured(stream: ByteStream, host: str) -> ByteStream:
-    import httpcore2
-
     context = httpcore2.default_ssl_context()
     try:
         return await TLSStream.wrap(stream, ssl_context=context, hostname=host, standard_compatible=False)

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
+
+from ada_url import URL
 
 from outrider.core.egress.addresses import Address, parse
 from outrider.core.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from ada_url import URL
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 Params = Mapping[str, Any] | Sequence[tuple[str, Any]] | None
@@ -95,7 +94,6 @@ def bad_url(message: str, hint: str) -> InvalidInput:
 def _parsed(text: str, base: str | None) -> "URL":
     if len(text) > LENGTH_LIMIT:
         raise bad_url(f"the address is longer than {LENGTH_LIMIT:,} characters", "use a shorter address")
-    from ada_url import URL
 
     try:
         return URL(text, base)

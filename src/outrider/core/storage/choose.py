@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from outrider.core.storage.folder import FolderStorage
-
-if TYPE_CHECKING:
-    from outrider.core.storage.storage import Storage
+from outrider.core.storage.storage import Storage
 
 
 class ArtifactsSettings(BaseModel, extra="forbid", defer_build=True):

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outrider.core.errors import Unavailable
-
-if TYPE_CHECKING:
-    from outrider.core.storage.storage import Storage
+from outrider.core.storage.storage import Storage
 
 IN_MEMORY = 8 << 20  # bytes of one file; a larger one waits on disk
 

@@ -6,6 +6,7 @@ from markupsafe import escape
 
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.dashboard.files import Served, picture_type
+from outrider.pages.local import read_body
 from outrider.pages.sniffing.sniff import HEAD, sniff
 from outrider.workspace.encoding import decode
 
@@ -85,8 +86,6 @@ async def look(file: Served, start: int, *, extracted: bool) -> Look:
 
 
 async def _extracted(file: Served, kind: str, start: int) -> Look:
-    from outrider.pages.local import read_body
-
     if file.size > EXTRACTED:
         return Look(kind, trouble="It is too large to be read here; save it.")
     try:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from outrider.agents.evaluations import Evaluation, Record
 from outrider.agents.oversight.answering import Answering
 from outrider.agents.oversight.brief import Brief
 from outrider.agents.oversight.inbox import Asked, Inbox
@@ -15,10 +15,7 @@ from outrider.core.errors import NotFound
 from outrider.core.keyset import Batch
 from outrider.dashboard.house import House
 from outrider.dashboard.runs.steps import ROWS, ShownStep, shown_steps
-
-if TYPE_CHECKING:
-    from outrider.agents.evaluations import Evaluation, Record
-    from outrider.plans.listing import KeptPlan
+from outrider.plans.listing import KeptPlan
 
 TREE = 200  # runs of a tree that a page draws
 

@@ -4,14 +4,12 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outrider.agents.evaluations import Record
 from outrider.agents.oversight.overview import Branch
 from outrider.agents.oversight.step_list import StepRow
 from outrider.dashboard.runs.words import Argument, Excerpt, excerpt, read_by_agent, spelled_out, web_address
-
-if TYPE_CHECKING:
-    from outrider.agents.evaluations import Record
 
 ROWS = 30  # of a part
 SAID, THOUGHT, GIVEN, READ = 1_600, 700, 900, 1_100  # bytes of a page that each of these may take

@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from outrider.pages.content.judging.judge import judge
 from outrider.pages.content.judging.signals import TYPES, Signals, read_signals
 from outrider.pages.content.metadata.facts import Facts, read_facts
 from outrider.pages.content.metadata.product import lines_of, product_of
@@ -87,8 +90,6 @@ def parsed(html: bytes | str, chars: int = CHARS, tags: int = TAGS) -> Any:
 
     Without events, which only serve to copy chosen options and cost the square of their number.
     """
-    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
-
     source = tame(_utf8(html), chars, tags)
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     if has_grids(source):
@@ -189,7 +190,6 @@ def _judged(page: Blocks, signals: Signals, *, main: bool) -> tuple[list[int], s
     """The blocks to show, the page's kind, and facts."""
     if not page.texts:
         return [], declared_kind(signals), {}
-    from outrider.pages.content.judging.judge import judge
 
     found = judge(page, signals)
     kind = found.kind or declared_kind(signals)

@@ -7,16 +7,18 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import Unavailable
 from outrider.pages.crawl.crawled import Tally
 from outrider.pages.crawl.plan import Plan
 from outrider.pages.crawl.scope import page_key
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
+from outrider.pages.crawl.tables import crawl_pages, crawls
+from outrider.pages.crawl.tables import crawl_pages as table
 
 LEASE = 10.0  # seconds for which a crawl belongs to the process that works on it, unless it says so again
 MOST_KNOWN = 100_000  # addresses of one crawl
@@ -106,10 +108,6 @@ class Ledger:
 
         Raises Unavailable, code `crawl_running`, while another process works on it.
         """
-        from sqlalchemy import select
-
-        from outrider.pages.crawl.tables import crawls
-
         async with self._database.write() as connection:
             await connection.execute(self._database.insert(crawls).values(self._first()).on_conflict_do_nothing())
             mine = select(crawls).where(crawls.c.id == self.id).with_for_update()
@@ -121,10 +119,6 @@ class Ledger:
 
     async def standing(self) -> Standing:
         """Whether somebody works on the crawl, and how far it is."""
-        from sqlalchemy import select
-
-        from outrider.pages.crawl.tables import crawls
-
         async with self._database.read() as connection:
             row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
             self.round = row["round"]
@@ -136,10 +130,6 @@ class Ledger:
 
         Not if a page of it could not be read: of what that led to, nothing is known.
         """
-        from sqlalchemy import update
-
-        from outrider.pages.crawl.tables import crawl_pages, crawls
-
         async with self._database.write() as connection:
             state = {"state": "finished"} if finished else {}
             mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
@@ -159,10 +149,6 @@ class Ledger:
 
     async def next(self, taken: Collection[str]) -> list[Waiting]:
         """The next pages, the ones nearest to the start first, without those whose turn it is already."""
-        from sqlalchemy import select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
-
         names = ("key", "url", "depth", "modified", "sha256", "read_at", "kept")
         query = (
             select(*(table.c[name] for name in names))
@@ -184,10 +170,6 @@ class Ledger:
 
         Raises Unavailable, code `crawl_running`, if another process has taken the crawl over.
         """
-        from sqlalchemy import update
-
-        from outrider.pages.crawl.tables import crawl_pages
-
         async with self._database.write() as connection:
             await self._hold(connection)
             outcome = await self._compared(connection, page, outcome)
@@ -212,10 +194,6 @@ class Ledger:
 
     async def pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
         """The pages of the newest round that are no longer waiting, in the order in which they were found."""
-        from sqlalchemy import func, select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
-
         newest = select(func.max(table.c.round)).where(table.c.crawl == self.id).scalar_subquery()
         query = (
             select(table)
@@ -251,10 +229,6 @@ class Ledger:
 
     async def _begin(self, connection: "AsyncConnection", *, another: bool, **work: Any) -> None:
         """Another round, or on with this one: then what failed for a while is tried again."""
-        from sqlalchemy import update
-
-        from outrider.pages.crawl.tables import crawl_pages, crawls
-
         self.round += int(another)
         values = {"round": self.round, "state": "running", "holder": self._me, "held_until": self._clock() + LEASE}
         values |= work
@@ -264,9 +238,6 @@ class Ledger:
         await self._add(connection, [Found(self.plan.start, 0)])
 
     async def _hold(self, connection: "AsyncConnection") -> None:
-        from sqlalchemy import update
-
-        from outrider.pages.crawl.tables import crawls
 
         mine = (crawls.c.id == self.id) & (crawls.c.holder == self._me)
         now = self._clock()
@@ -287,9 +258,6 @@ class Ledger:
         return replace(outcome, change=change)
 
     async def _twin(self, connection: "AsyncConnection", key: str, sha256: str) -> str | None:
-        from sqlalchemy import select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
 
         equal = select(table.c.url).where(
             table.c.crawl == self.id,
@@ -301,9 +269,6 @@ class Ledger:
         return (await connection.execute(equal.limit(1))).scalar()
 
     async def _add(self, connection: "AsyncConnection", found: Iterable[Found]) -> None:
-        from sqlalchemy import func, select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
 
         fresh = list({each.key: each for each in reversed(list(found))}.values())[::-1]
         if not fresh:
@@ -327,9 +292,6 @@ class Ledger:
         return facts | empty | counts | {"depth": found.depth, "state": "waiting", "modified": found.modified}
 
     async def _tally(self, connection: "AsyncConnection") -> Tally:
-        from sqlalchemy import func, select
-
-        from outrider.pages.crawl.tables import crawl_pages as table
 
         query = (
             select(table.c.state, table.c.change, func.count())

@@ -5,6 +5,8 @@ from hashlib import sha256
 from math import inf
 from urllib.parse import urlsplit
 
+from selectolax.lexbor import LexborHTMLParser
+
 from outrider.core.errors import NotFound, OutriderError, Refused, Unavailable
 from outrider.pages.crawl.ledger import Found, Outcome, Waiting
 from outrider.pages.crawl.scope import ELSEWHERE, Scope, page_key, tidied
@@ -86,7 +88,6 @@ def _forbids_following(page: Page) -> bool:
     """`<meta name="robots" content="nofollow">`, as the site's page says it to all robots."""
     if not page.html or "nofollow" not in page.html:
         return False
-    from selectolax.lexbor import LexborHTMLParser
 
     tags = LexborHTMLParser(page.html).css('meta[name="robots" i]')
     return any("nofollow" in (tag.attributes.get("content") or "").lower() for tag in tags)

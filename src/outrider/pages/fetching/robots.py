@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from protego import Protego
+
 from outrider.core.errors import OutriderError, Refused
 from outrider.core.http import Http, Limits
 
@@ -94,7 +96,6 @@ class RobotsPolicy:
             return Rules(None, everything=False, until=self._clock() + TROUBLE, trouble=trouble)
         if not 200 <= reply.status < 300:
             return Rules(None, everything=True, until=self._clock() + DAY)
-        from protego import Protego
 
         text = reply.body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
         return Rules(Protego.parse(text), everything=True, until=self._clock() + DAY)

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
+from sqlalchemy import func, select, update
 
 from outrider.core.db import Database
 from outrider.core.errors import OutriderError
 from outrider.core.text import terms
 from outrider.pages.document import Document
 from outrider.pages.page import Page
+from outrider.pages.tables import pages
 
 log = logging.getLogger(__name__)
 CAMPAIGN = re.compile(r"(?:utm_[^=&]*|fbclid|gclid|dclid|msclkid|mc_[ce]id|igshid)(?:=[^&]*)?(?:&|$)")
@@ -80,9 +82,6 @@ class Cache:
             return None
 
     async def _get(self, key: str) -> Cached | None:
-        from sqlalchemy import select
-
-        from outrider.pages.tables import pages
 
         async with self._database.read() as connection:
             row = (await connection.execute(select(pages).where(pages.c.key == key))).mappings().first()
@@ -95,10 +94,6 @@ class Cache:
 
     async def _touch(self, key: str) -> None:
         """Notes the use; a database that cannot be written to can still be read."""
-        from sqlalchemy import update
-
-        from outrider.pages.tables import pages
-
         try:
             async with self._database.write() as connection:
                 await connection.execute(update(pages).where(pages.c.key == key).values(used_at=self._clock()))
@@ -119,10 +114,6 @@ class Cache:
 
     async def confirm(self, cached: Cached, *, main: bool) -> None:
         """Notes that the origin has confirmed the page."""
-        from sqlalchemy import update
-
-        from outrider.pages.tables import pages
-
         names = ("checked_at", "fresh_until", "etag", "last_modified")
         values = {name: getattr(cached, name) for name in names} | {"used_at": self._clock()}
         key = key_of(cached.page.requested_url, main=main)
@@ -171,8 +162,6 @@ class Cache:
     async def _put(self, row: dict[str, Any], words: tuple[str, str]) -> None:
         from sqlalchemy import text
 
-        from outrider.pages.tables import pages
-
         async with self._database.write() as connection:
             await connection.execute(self._database.upserting(pages, row, key="key"))
             if self._database.dialect == "sqlite":
@@ -183,9 +172,6 @@ class Cache:
                 await self._make_room(connection, row["key"])
 
     async def _make_room(self, connection: Any, kept: str) -> None:
-        from sqlalchemy import func, select
-
-        from outrider.pages.tables import pages
 
         total = (await connection.execute(select(func.sum(pages.c.size)))).scalar() or 0
         self._left = max(0, self._size - total) * SHARE
@@ -204,8 +190,6 @@ class Cache:
 
     async def _drop(self, connection: Any, keys: list[str]) -> None:
         from sqlalchemy import delete, text
-
-        from outrider.pages.tables import pages
 
         for key in keys:
             await connection.execute(delete(pages).where(pages.c.key == key))

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
+from sqlalchemy import or_, select
 
 from outrider.core.db import Database, storable
 from outrider.core.errors import NotFound
 from outrider.core.keyset import Batch, batch, mark, newest
 from outrider.pages.keeping.cache import restored
 from outrider.pages.page import Page
+from outrider.pages.tables import pages as table
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,6 @@ async def listed(database: Database, *, text: str = "", after: str = "", limit: 
     Raises:
         InvalidInput: `after` is no place in the list.
     """
-    from sqlalchemy import or_, select
-
-    from outrider.pages.tables import pages as table
-
     columns: Any = [table.c[name] for name in KeptPage.__dataclass_fields__]
     query = newest(select(*columns), table.c.fetched_at, table.c.key, after).limit(limit + 1)
     if text:
@@ -52,10 +50,6 @@ async def listed(database: Database, *, text: str = "", after: str = "", limit: 
 
 async def kept_page(database: Database, key: str) -> Page:
     """The page that is kept under a key. Raises NotFound, also for one whose row is damaged."""
-    from sqlalchemy import select
-
-    from outrider.pages.tables import pages as table
-
     async with database.read() as connection:
         query = select(table).where(table.c.key == storable(key, 64))
         row = (await connection.execute(query)).mappings().first()

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from sqlalchemy import literal, or_, select, text
 
 from outrider.core.db import Database
 from outrider.core.plain_text import plain_line
 from outrider.core.text import terms
 from outrider.pages.excerpt import excerpts
 from outrider.pages.keeping.cache import canonical, document_of
+from outrider.pages.tables import pages
 
 SNIPPET_TOKENS = 80
 SNIPPET_CHARS = 400
@@ -57,8 +59,6 @@ async def search(database: Database, query: str, limit: int) -> list[LocalHit]:
 
 async def _by_words(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
     """Full-text search. All words if any page has them all, else any of them."""
-    from sqlalchemy import text
-
     quoted = [f'"{word}"' for word in words]
     async with database.read() as connection:
         for joint in (" AND ", " OR "):
@@ -71,10 +71,6 @@ async def _by_words(database: Database, words: list[str], limit: int) -> list[Ma
 
 async def _by_likeness(database: Database, words: list[str], limit: int) -> list[Mapping[Any, Any]]:
     """Titles only: what a database without our word table can do."""
-    from sqlalchemy import literal, or_, select
-
-    from outrider.pages.tables import pages
-
     columns = (pages.c.final_url, pages.c.title, pages.c.fetched_at, pages.c.document, literal(1.0).label("score"))
     matches = or_(*(pages.c.title.icontains(word, autoescape=True) for word in words))
     statement = select(*columns).where(matches).order_by(pages.c.fetched_at.desc()).limit(limit)

@@ -1,22 +1,19 @@
 """Excel workbooks from before 2007, by xlrd: the cells by their formats, without any extra."""
 
 import struct
-from typing import TYPE_CHECKING
+
+from xlrd.sheet import Cell
+from xlrd.sheet import Sheet as Table
 
 from outrider.pages.document import Document
 from outrider.pages.reader import Reader, Source
 from outrider.pages.readers.parts.office97.compound import MAGIC, BrokenCompound, Compound, facts
+from outrider.pages.readers.parts.office97.excel import Book, Damaged, Locked
 from outrider.pages.readers.parts.refusals import broken, encrypted, without_end
 from outrider.pages.readers.parts.sheets.cells import Formats, Place
 from outrider.pages.readers.parts.sheets.sheet import ROWS, Sheet
 from outrider.pages.readers.parts.writing import Draft
 from outrider.pages.sniffing.container import BARE_WORKBOOKS
-
-if TYPE_CHECKING:
-    from xlrd.sheet import Cell
-    from xlrd.sheet import Sheet as Table
-
-    from outrider.pages.readers.parts.office97.excel import Book
 
 KIND = "Excel 97 workbook"
 PROPERTIES = "\x05SummaryInformation"
@@ -33,8 +30,6 @@ def read(source: Source) -> Document:
         Refused: code `encrypted`.
         Unavailable: code `broken_file`.
     """
-    from outrider.pages.readers.parts.office97.excel import Book, Damaged, Locked
-
     if not source.body.startswith((MAGIC, *BARE_WORKBOOKS)):
         raise broken(source, KIND, "it does not begin as such a file does")
     try:

@@ -5,8 +5,10 @@ has a library each, GPL for some and none for others. It takes 130 MB of disk, h
 in a process of its own, is given bytes only, and neither recognises characters in pictures nor unpacks archives.
 """
 
+import asyncio
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -103,9 +105,6 @@ def read_cut(source: Source) -> Document:
 
 def _extracted(xberg: Any, source: Source) -> Any:
     """The library's own document. It has an asynchronous interface only, for which a loop may be running here."""
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
-
     settings = {
         "use_cache": False,
         "disable_ocr": True,

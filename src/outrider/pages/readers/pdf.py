@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import pypdfium2
+
 from outrider.core.errors import InvalidInput
 from outrider.pages.document import Document, line_of
 from outrider.pages.reader import Reader, Source
@@ -60,8 +62,6 @@ def read(source: Source) -> Document:
         Refused: code `encrypted`, if a password is needed.
         Unavailable: code `broken_file`, if it cannot be opened.
     """
-    import pypdfium2
-
     try:
         with pypdfium2.PdfDocument(source.body) as document:
             return Book(document, source).document()
@@ -149,8 +149,6 @@ class Book:
 
     def _attached(self, facts: dict[str, Any]) -> None:
         """Names the files that the document carries along, and tells a form that is none to PDFium."""
-        import pypdfium2
-
         if self.pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
             self.draft.add(XFA)
         names: list[str] = []
@@ -179,8 +177,6 @@ class Book:
 
     def _outline(self) -> dict[str, dict[int, int]]:
         """What the bookmarks call headings, with their levels by page; page 0 where a bookmark names none."""
-        import pypdfium2
-
         found: dict[str, dict[int, int]] = {}
         try:
             for at, entry in enumerate(self.pdf.get_toc(max_depth=6)):

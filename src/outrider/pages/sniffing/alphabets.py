@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
+import webencodings
+from resiliparse.parse.lang import detect_fast
+
 WESTERN = ("windows-1252", "macintosh", "cp850")
 CENTRAL = ("windows-1250", "iso-8859-2", "mac_latin2", "cp852")
 BALTIC = ("windows-1257", "iso-8859-13", "cp775")
@@ -86,8 +89,6 @@ def likely(body: bytes) -> str:
 
 
 def _ranks(text: str) -> dict[str, int]:
-    from resiliparse.parse.lang import detect_fast
-
     languages = [language for group in LETTERS.values() for language in group]
     found = cast("list[tuple[str, int]]", detect_fast(text, cutoff=5_000, n_results=12, langs=languages))
     return {language: rank for rank, (language, _) in enumerate(found)}
@@ -110,8 +111,6 @@ def _cased(letters: str) -> frozenset[str]:
 @cache
 def table(charset: str) -> str:
     """The letters of a charset's upper half; U+FFFD where it has none."""
-    import webencodings
-
     if charset in TABLES:
         return TABLES[charset]
     found = webencodings.lookup(charset)

@@ -15,6 +15,10 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 
+import webencodings
+from resiliparse.parse.encoding import detect_encoding
+from resiliparse.parse.lang import detect_fast
+
 from outrider.pages.sniffing import alphabets
 
 ASCII = "".join(map(chr, range(128)))
@@ -158,8 +162,6 @@ def _beyond_latin(sample: bytes, body: bytes) -> str:
 
 
 def _language(text: str) -> str:
-    from resiliparse.parse.lang import detect_fast
-
     return str(detect_fast(TAG.sub(" ", text[:LETTERS]), cutoff=2_000)[0])
 
 
@@ -209,7 +211,6 @@ def _detected(body: bytes, *, fallback: str | None) -> str:
         body.decode("ascii", "ignore")
     ):
         return "utf-8"
-    from resiliparse.parse.encoding import detect_encoding
 
     sample = _sample(body)
     if _is_euc_jp(sample):
@@ -253,15 +254,11 @@ def _korean(sample: bytes) -> str | None:
 @lru_cache(maxsize=256)
 def _known(label: str | None) -> str | None:
     """The standard's name for a label; None for unknown ones and for `replacement`."""
-    import webencodings
-
     found = webencodings.lookup(label) if label else None
     return found.name if found and found.name not in ("replacement", "x-user-defined") else None
 
 
 def _decoded(body: bytes, name: str) -> str:
-    import webencodings
-
     if name in alphabets.TABLES:
         return codecs.charmap_decode(body, "replace", ASCII + alphabets.TABLES[name])[0]
     found = webencodings.lookup(name)

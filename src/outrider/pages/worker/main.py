@@ -3,10 +3,13 @@
 import json
 import os
 import pickle
+import select
 import sys
 import threading
 from contextlib import suppress
 from typing import IO, Any
+
+from outrider.core.errors import OutriderError
 
 MEMORY = 4 << 30  # bytes of address space; libraries take one of the four for themselves
 IDLE = 300.0  # seconds after which it ends by itself
@@ -48,8 +51,6 @@ def _watched(request: bytes) -> dict[str, Any]:
 
 
 def _answer(request: bytes) -> dict[str, Any]:
-    from outrider.core.errors import OutriderError
-
     try:
         read, source = pickle.loads(request)  # noqa: S301 - of our own parent
         return {"document": read(source).to_dict()}
@@ -61,8 +62,6 @@ def _answer(request: bytes) -> dict[str, Any]:
 
 def _waited(told: IO[bytes]) -> bool:
     """Whether a request, or the end of them, came in time; some systems cannot wait for a pipe."""
-    import select
-
     with suppress(OSError, ValueError):
         return bool(select.select([told], [], [], IDLE)[0])
     return True

@@ -1,11 +1,9 @@
 """Brave Search API: api-dashboard.search.brave.com/app/documentation."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outrider.core.http import Reply
 from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, expect, items
-
-if TYPE_CHECKING:
-    from outrider.core.http import Reply
 
 FOLDERS = {"web": "web", "image": "images", "news": "news"}
 FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}

@@ -8,13 +8,11 @@ models: blocks that begin with `Title:`.
 import json
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outrider.core.http import Reply
 from outrider.search.failures import failure
 from outrider.search.provider import Access, Ask, Credential, Item, Provider, Query, Rate, Rule, Send, expect, items
-
-if TYPE_CHECKING:
-    from outrider.core.http import Reply
 
 DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 MCP_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}

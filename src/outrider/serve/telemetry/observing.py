@@ -6,8 +6,12 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from opentelemetry import metrics, trace
+from prometheus_client import make_asgi_app
+
 from outrider import __version__
 from outrider.core.errors import NotConfigured
+from outrider.serve.listening import listen
 from outrider.serve.telemetry.settings import TelemetrySettings
 
 if TYPE_CHECKING:
@@ -44,7 +48,6 @@ def _resource(settings: TelemetrySettings) -> "Resource":
 
 def _traced(settings: TelemetrySettings, resource: "Resource") -> Any:
     """Begins to send traces; returns what sends the last of them."""
-    from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -62,7 +65,6 @@ async def _metered(settings: TelemetrySettings, resource: "Resource") -> AsyncGe
     if settings.metrics_port is None:
         yield None
         return
-    from opentelemetry import metrics
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
@@ -80,9 +82,6 @@ async def _metered(settings: TelemetrySettings, resource: "Resource") -> AsyncGe
 @asynccontextmanager
 async def _listening(settings: TelemetrySettings, reader: Any) -> AsyncGenerator[str]:
     """`/metrics` on a port of its own, which needs no door: operators choose who can reach it."""
-    from prometheus_client import make_asgi_app
-
-    from outrider.serve.listening import listen
     from outrider.serve.telemetry.prometheus import registry
 
     app = make_asgi_app(registry(reader))

@@ -4,7 +4,10 @@ import json
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
+import jsonschema
 from pydantic import Field
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from outrider.agents.evaluations import Evaluations
 from outrider.core.context import Call
@@ -60,9 +63,6 @@ async def done(
 
 def check_schema(schema: dict[str, Any]) -> None:
     """Raises InvalidInput for what is no JSON Schema, or one that no structured answer could fit."""
-    import jsonschema
-    from referencing.exceptions import Unresolvable
-
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
         _validator(schema).is_valid({})
@@ -89,9 +89,6 @@ def _check(schema: dict[str, Any], data: Any, *, needed: bool) -> None:
 
 
 def _validator(schema: dict[str, Any]) -> Any:
-    import jsonschema
-    from referencing import Registry
-
     return jsonschema.Draft202012Validator(schema, registry=Registry())  # one that fetches nothing
 
 

@@ -3,13 +3,17 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 
 from outrider.agents.evaluations import Evaluation, Evaluations, Record
 from outrider.browser.browsers import Browsers
+from outrider.browser.console import Message
+from outrider.browser.network import Request
 from outrider.browser.redact import clean_url
+from outrider.browser.screenshot import screenshot
+from outrider.browser.session import Session
 from outrider.core.artifacts import Artifacts
 from outrider.core.context import Call
 from outrider.core.errors import AnswerNeeded, OutriderError, Unavailable
@@ -20,11 +24,6 @@ from outrider.core.standstill import limit
 from outrider.core.tool import Services, Tool, Toolset
 from outrider.core.toolbox import Toolbox
 from outrider.toolsets.browser_use import in_words, line
-
-if TYPE_CHECKING:
-    from outrider.browser.console import Message
-    from outrider.browser.network import Request
-    from outrider.browser.session import Session
 
 QUALITY = 50  # of the JPEGs; a viewport then takes 20 to 80 kB
 PICTURES = 200  # of one evaluation, the last one besides
@@ -257,8 +256,6 @@ async def _limited(act: Callable[[], Awaitable[Result]], seconds: float | None, 
 
 
 async def _picture(session: "Session") -> bytes:
-    from outrider.browser.screenshot import screenshot
-
     if dialog := session.dialogs.waiting:
         raise Unavailable(f"a {dialog.kind} dialog is open")
     async with in_words(), session.use(gated=False) as page:

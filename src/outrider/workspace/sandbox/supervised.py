@@ -5,6 +5,7 @@ the code still sees which files and processes there are, and on kernels before 6
 because only then the kernel can tell its own processes from others.
 """
 
+import ctypes
 import os
 import sys
 import tempfile
@@ -152,7 +153,6 @@ def _scratch(beside: Mapping[str, bytes], uid: int | None) -> Path:
 def _abi() -> int:
     if sys.platform != "linux":
         return 0
-    import ctypes
 
     # landlock_create_ruleset(2) with LANDLOCK_CREATE_RULESET_VERSION; the number is the same on all machines
     return max(0, ctypes.CDLL(None).syscall(444, None, 0, 1))

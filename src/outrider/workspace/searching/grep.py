@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import anyio
+from wcmatch import glob as wcglob
 
 from outrider.core.errors import InvalidInput, OutriderError
 from outrider.workspace.jail import PARTIAL, Jail
@@ -181,8 +182,6 @@ def _in_context(path: str, found: Found, around: Sequence[str], context: int) ->
 
 def _fits(glob: str | None) -> Callable[[str], bool]:
     """Whether a path is wanted; what we are just writing never is."""
-    from wcmatch import glob as wcglob
-
     flags = wcglob.GLOBSTAR | wcglob.MATCHBASE | wcglob.DOTGLOB | wcglob.BRACE | wcglob.NEGATE | wcglob.NEGATEALL
     try:
         wanted = wcglob.compile(glob, flags=flags | wcglob.FORCEUNIX, limit=100) if glob else None

@@ -3,6 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from outrider.content.keywords.engines.growing import GrowingIndex
+from outrider.content.keywords.engines.tantivy import TantivyIndex
 from outrider.content.keywords.file_index import FileIndex
 from outrider.content.keywords.index import Index
 from outrider.core.db import Database
@@ -28,8 +30,6 @@ def keyword_index(database: Database, folder: Path, *, most: int = 128) -> Index
     small = FileIndex(folder, most=most)
     if find_spec("tantivy") is None:
         return small
-    from outrider.content.keywords.engines.growing import GrowingIndex
-    from outrider.content.keywords.engines.tantivy import TantivyIndex
 
     return GrowingIndex(small, TantivyIndex(folder.with_name(f"{folder.name}-large"), most=min(most, LARGE_OPEN)))
 

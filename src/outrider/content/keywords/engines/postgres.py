@@ -8,15 +8,13 @@ that a chunk has more than 256 times the rest is not counted (postgresql.org/doc
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.content.keywords.index import Candidates, Changes, Entry, Mark, Posting, terms_of
 from outrider.core.db import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
 LOCK = 0x6F757469  # any number, the same in every process: who holds it makes the tables
 LOOKED_AT = 5_000  # chunks that are compared for one query: those that have its rarest terms

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import anyio.to_thread
+import tantivy
+from tantivy import Occur, Query
 
 from outrider.content.keywords.index import Candidates, Changes, Entry, Mark, Posting, terms_of
 from outrider.core.errors import Unavailable
@@ -204,8 +206,6 @@ class StoreFolder:
         return True
 
     def _create(self) -> None:
-        import tantivy
-
         self._path = self._folder / f"{FORMAT}-{secrets.token_hex(4)}"
         self._path.mkdir(parents=True)
         self._index = tantivy.Index(_schema(), path=str(self._path))
@@ -217,8 +217,6 @@ class StoreFolder:
 
     def _lengths(self, contents: Sequence[str]) -> tuple[int, int]:
         """How many chunks contents have, and of how many words."""
-        import tantivy
-
         searcher = self._searcher()
         known = [each for each in contents if searcher.doc_freq("content", each)]
         if not known:
@@ -230,8 +228,6 @@ class StoreFolder:
 
     def _frequency(self, searcher: Any, term: str, figures: Figures) -> int:
         """In how many chunks a term occurs; the engine's own count includes deleted ones."""
-        import tantivy
-
         count = searcher.doc_freq("terms", term)
         if not count or not figures.dropped:
             return count
@@ -241,8 +237,6 @@ class StoreFolder:
     def _rows(
         self, searcher: Any, terms: Sequence[str], limit: int, within: Collection[str] | None
     ) -> list[tuple[str, int, str]]:
-        from tantivy import Occur, Query
-
         schema = self._index.schema
         each = [(Occur.Should, Query.term_query(schema, "terms", term, index_option="freq")) for term in terms]
         query = Query.boolean_query(each)
@@ -255,8 +249,6 @@ class StoreFolder:
 
 
 def _schema() -> Any:
-    import tantivy
-
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("kind", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("chunk", stored=True, tokenizer_name="raw", index_option="basic")
@@ -268,16 +260,12 @@ def _schema() -> Any:
 
 
 def _opened(path: Path) -> Any:
-    import tantivy
-
     index = tantivy.Index.open(str(path))
     _prepare(index)
     return index
 
 
 def _prepare(index: Any) -> None:
-    import tantivy
-
     index.register_tokenizer(WORDS, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     index.config_reader(reload_policy="manual")
 
@@ -295,24 +283,18 @@ def _writer(index: Any) -> Any:
 
 
 def _document(entry: Entry) -> Any:
-    import tantivy
-
     return tantivy.Document(
         kind="chunk", chunk=entry.chunk, content=entry.content, terms=entry.terms, length=entry.length
     )
 
 
 def _mark_document(figures: Figures) -> Any:
-    import tantivy
-
     mark = figures.mark
     text = f"{mark.generation} {figures.chunks} {figures.words} {figures.dropped} {mark.stamp}"
     return tantivy.Document(kind="mark", figures=text)
 
 
 def _figures(searcher: Any) -> Figures:
-    import tantivy
-
     query = tantivy.Query.term_query(_schema(), "kind", "mark", index_option="basic")
     hits = searcher.search(query, limit=1, count=False).hits
     if not hits:

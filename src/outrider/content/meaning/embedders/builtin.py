@@ -4,14 +4,11 @@ It knows that `car` and `vehicle` are near (in English), and that `Dampfschiff` 
 knows nothing of word order. In hybrid search it finds more than keywords alone; by itself it finds less.
 """
 
-from typing import TYPE_CHECKING
-
 import anyio.to_thread
+import numpy as np
 
 from outrider.content.meaning.embedder import EmbedderProvider, Means
-
-if TYPE_CHECKING:
-    import numpy as np
+from outrider.content.meaning.static import embedded
 
 
 class Builtin:
@@ -27,8 +24,6 @@ class Builtin:
 
     async def embed(self, texts: list[str], *, query: bool = False) -> "np.ndarray":  # noqa: ARG002 - no difference here
         """See `Embedder.embed`."""
-        from outrider.content.meaning.static import embedded
-
         return await anyio.to_thread.run_sync(embedded, texts)
 
     async def close(self) -> None:

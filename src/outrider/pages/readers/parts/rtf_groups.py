@@ -1,5 +1,6 @@
 """Rich Text Format as control words, groups and characters (Rich Text Format Specification 1.9.1)."""
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -82,8 +83,6 @@ def _sign(sign: bytes) -> Token:
 
 def codec(number: int | None) -> str:
     """The codec of a Windows code page; Latin where there is none."""
-    import codecs
-
     name = PAGES.get(number or 0, f"cp{number}")
     try:
         codecs.lookup(name)

@@ -8,6 +8,7 @@ and what is nested deeper than any real document is left out, which is counted.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from xml.parsers import expat
 
 PIECE = 1 << 18  # bytes that are parsed at once
 SILENCE = 8  # pieces without any tag or text: expat keeps a tag whole, and a hundred bytes for each attribute
@@ -187,8 +188,6 @@ class _Parser:
     """Builds the wanted elements; all of them below the root if none are named."""
 
     def __init__(self, wanted: frozenset[str], budget: Budget) -> None:
-        from xml.parsers import expat  # only C code and no network: entities are refused below
-
         self._expat: Any = expat.ParserCreate(namespace_separator=" ")
         self._expat.buffer_text = True
         self._expat.buffer_size = 1 << 16

@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zipfile import ZipFile, ZipInfo
 
 from outrider.pages.reader import Source
 from outrider.pages.readers.parts.refusals import broken, encrypted, too_large
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile, ZipInfo
 
 MEMBERS = 20_000
 MEMBER = 64 << 20  # bytes that one member may unpack to
@@ -40,8 +38,6 @@ class Archive:
 
     @cached_property
     def _zip(self) -> "ZipFile":
-        from zipfile import ZipFile
-
         if self.source.body.count(LISTED) > MEMBERS:
             raise too_large(self.source, self.kind, "it holds too many files")
         try:

@@ -2,6 +2,9 @@
 
 from html import escape
 
+from selectolax.lexbor import LexborHTMLParser
+
+from outrider.pages.content.walking.formula import of_math
 from outrider.pages.readers.parts.xml import Element
 
 ELEMENTS = 2_000  # of a formula
@@ -14,9 +17,6 @@ def latex(content: Element) -> str:
     math = content if content.name == "math:math" else next(content.all("math:math"), None)
     if math is None:
         return ""
-    from selectolax.lexbor import LexborHTMLParser
-
-    from outrider.pages.content.walking.formula import of_math
 
     found = LexborHTMLParser(_html(math, [ELEMENTS])).css_first("math")
     return of_math(found) if found else ""

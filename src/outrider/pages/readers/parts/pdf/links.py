@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 from outrider.pages.readers.parts.pdf.drawn import Box
 
 LINKS = 500  # of one page
@@ -24,8 +26,6 @@ class Linked:
 
 def linked(document: Any, page: Any) -> Iterator[Linked]:
     """The addresses that the page's link annotations open (ISO 32000-1 section 12.6.4.7)."""
-    import pypdfium2.raw as pdfium
-
     position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     for _ in range(LINKS):
         if not pdfium.FPDFLink_Enumerate(page.raw, position, link):
@@ -40,8 +40,6 @@ def linked(document: Any, page: Any) -> Iterator[Linked]:
 
 def _boxes(link: Any) -> Iterator[Box]:
     """The rectangles of a link; one that is broken over lines has several."""
-    import pypdfium2.raw as pdfium
-
     corners, box = pdfium.FS_QUADPOINTSF(), pdfium.FS_RECTF()
     count = min(pdfium.FPDFLink_CountQuadPoints(link), 50)
     for at in range(count):
@@ -57,8 +55,6 @@ def _boxes(link: Any) -> Iterator[Box]:
 
 def remarks(page: Any) -> tuple[list[str], bool]:
     """What readers have written at the page's margins, and whether forms or stamps show text as well."""
-    import pypdfium2.raw as pdfium
-
     shown = {pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP}
     noted = {
         pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE, pdfium.FPDF_ANNOT_STRIKEOUT,
@@ -77,8 +73,6 @@ def remarks(page: Any) -> tuple[list[str], bool]:
 
 
 def _string(annotation: Any, key: bytes) -> str:
-    import pypdfium2.raw as pdfium
-
     buffer = ctypes.create_string_buffer(REMARK)
     size = pdfium.FPDFAnnot_GetStringValue(
         annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), REMARK

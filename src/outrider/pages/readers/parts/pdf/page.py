@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pypdfium2
+import pypdfium2.raw as pdfium
+
 from outrider.pages.readers.parts.pdf.drawn import Box, Drawn, drawn
 from outrider.pages.readers.parts.pdf.line import Cell, Line
 from outrider.pages.readers.parts.pdf.lines import Characters
@@ -54,8 +57,6 @@ def read_page(document: Any, number: int, limit: int, address: Callable[[str], s
         limit: How many characters are looked at.
         address: Makes an address one that a reader may follow; empty if it leads nowhere.
     """
-    import pypdfium2
-
     try:
         page = document[number]
         said, drawn_over = remarks(page)
@@ -113,8 +114,6 @@ class _Within:
     """The characters in a rectangle of a page."""
 
     def __init__(self, text: Any, way: Turn, characters: Characters) -> None:
-        import pypdfium2.raw as pdfium
-
         self._way, self._characters = way, characters
         self._read, self._text = pdfium.FPDFText_GetBoundedText, text.raw
         self._buffer = (ctypes.c_ushort * LIMIT)()

@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 from outrider.pages.readers.parts.pdf.drawn import Box
 
 SAMPLES = 60  # characters of a page whose angle is asked for
@@ -36,8 +38,6 @@ class Turn:
 
 def quarters(textpage: Any, index: int) -> int:
     """The quarter turns of one character, from 0 to 3; PDFium counts them with the clock."""
-    import pypdfium2.raw as pdfium
-
     angle = pdfium.FPDFText_GetCharAngle(textpage.raw, index)
     return -round(angle / (math.pi / 2)) % 4 if angle >= 0 else 0
 
